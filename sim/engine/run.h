@@ -1,0 +1,26 @@
+// One run: model on a GPU.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "sim/config/hw_config.h"
+#include "sim/stats/result.h"
+#include "sim/workload/model.h"
+
+namespace rafter::engine {
+
+enum class LaunchMode : std::uint8_t { stream, graph };
+
+struct RunOptions {
+    LaunchMode launch{LaunchMode::stream};
+    bool exact{false};               ///< simulate every kernel, no memo
+    int jobs{1};                     ///< processes; the result does not depend on it
+    std::function<void(const std::string& label, std::int64_t done, std::int64_t total)> progress;  ///< may be empty
+};
+
+/// Simulates every layer. Must be called once per process and from inside sc_main (SystemC elaborates once).
+/// Errors: Error when the model does not fit the GPU or a kernel cannot run on it; InternalError on a broken invariant.
+stats::RunResult run(const config::HwConfig& gpu, const workload::Model& model, const RunOptions& options);
+
+}  // namespace rafter::engine

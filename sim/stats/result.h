@@ -1,0 +1,109 @@
+// The result of a run as a plain value. Reports read nothing else.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/config/hw_config.h"
+#include "sim/core/quantity.h"
+#include "sim/stats/cause.h"
+
+namespace rafter::stats {
+
+/// Bytes at each level. l1: asked by the SMs' instructions (shared-memory operand fetches included); l2: moved between SM and L2;
+/// hbm: moved between L2 and DRAM.
+struct Traffic {
+    Bytes l1_read{}, l1_write{}, l2_read{}, l2_write{}, hbm_read{}, hbm_write{};
+    Traffic& operator+=(const Traffic& o);
+    Traffic operator*(std::int64_t n) const;
+};
+
+struct Parallelism {
+    std::int64_t ctas{};
+    double waves{};               ///< ctas / (SMs x resident CTAs per SM)
+    double occupancy{};           ///< resident threads / thread slots of an SM, 0..1
+    double busy_sms{};            ///< average over the elapsed time
+    std::int64_t chain_length{1}; ///< dependent steps
+};
+
+/// One kernel, executed `count` times; times and bytes are totals over them.
+struct KernelResult {
+    std::string name;
+    std::int64_t count{1};
+    std::int64_t grid{};
+    std::int64_t threads{}, registers_per_thread{}, shared_memory_bytes{}, ctas_per_sm{};
+    Femtoseconds time{};          ///< launch gap included
+    Femtoseconds launch{};        ///< the launch gap's share
+    CauseTimes causes{};          ///< sum = time x SMs
+    Traffic traffic;
+    Parallelism parallelism;
+    Count issued_macs{};
+    std::int64_t line_requests{}, events{};
+};
+
+/// One layer, executed `count` times (repeats x steps); times, counts and bytes are totals over them.
+struct LayerResult {
+    std::string phase, name, op, family;
+    std::int64_t count{1};
+    Femtoseconds time{};
+    Count macs{}, flops{};
+    Bytes algorithmic_read{}, algorithmic_write{};
+    Traffic traffic;
+    double arithmetic_intensity{};   ///< FLOP / algorithmic byte
+    double ridge_point{};            ///< FLOP / byte of this GPU at the layer's dtype
+    Femtoseconds roofline_time{};    ///< max(flops / peak, HBM bytes moved / peak bandwidth)
+    Femtoseconds compulsory_time{};  ///< max(flops / peak, algorithmic bytes / peak bandwidth): the textbook roofline, cold caches
+    Bound bound{Bound::compute};
+    std::string sentence;            ///< why, in plain words
+    CauseTimes causes{};
+    Parallelism parallelism;         ///< of its longest kernel
+    double reuse_l1{}, reuse_l2{};   ///< bytes asked above / bytes moved below (at least one sector)
+    DType dtype{DType::fp16};
+    std::vector<KernelResult> kernels;
+};
+
+struct StepResult {
+    std::int64_t step{};
+    std::int64_t context{};          ///< tokens in the KV cache after the step
+    Femtoseconds time{};
+    Bytes kv_read{};                 ///< closed form: every cached token once
+};
+
+struct PhaseResult {
+    std::string name;
+    std::int64_t steps{1};
+    Femtoseconds time{};
+    std::vector<StepResult> step_results;   ///< for phases whose cache grows
+};
+
+struct MemoryEntry {
+    std::string name;
+    Bytes size{};
+};
+
+struct SimulatorInfo {
+    double wall_s{};
+    std::int64_t events{}, line_requests{}, peak_rss_bytes{};
+    std::int64_t kernels_launched{}, kernels_simulated{};
+    std::string mode;                ///< "exact" | "memo"
+};
+
+struct RunResult {
+    config::HwConfig gpu;
+    std::string workload_name, workload_family;
+    std::map<std::string, std::int64_t> dims;
+    std::vector<std::string> notes;  ///< seeds, defaults a reader should know
+    std::vector<LayerResult> layers;
+    std::vector<PhaseResult> phases;
+    std::vector<MemoryEntry> memory;
+    SimulatorInfo simulator;
+
+    Femtoseconds total_time() const;
+    Traffic total_traffic() const;
+    Count total_macs() const;
+    Count total_flops() const;
+};
+
+}  // namespace rafter::stats

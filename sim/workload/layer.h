@@ -1,0 +1,135 @@
+// Layers as plain values, after dims are bound and shapes inferred. What a layer computes and touches is exact here; how long it
+// takes is not known to this module.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/core/dtype.h"
+#include "sim/core/quantity.h"
+
+namespace rafter::workload {
+
+enum class Family : std::uint8_t { dlrm, mlp, cnn, rnn, transformer };
+enum class Pass : std::uint8_t { forward };
+
+/// C[batch][m,n] = A[batch][m,k] B[k,n] (+ bias, activation). `linear` is batch 1 with B as weights. With `weights` false both
+/// operands are activations (a batched product as in DLRM feature interaction).
+struct Gemm {
+    std::int64_t batch{1}, m{}, n{}, k{};
+    bool weights{true};
+    bool bias{false};
+    bool residual{false};        ///< one more [m,n] operand added in the epilogue
+    bool gated{false};           ///< n counts both halves; the epilogue multiplies them and stores n/2
+    std::string activation;      ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
+};
+
+/// NHWC activations, KRSC weights. p, q are outputs; padding is per side and is never fetched.
+struct Conv2d {
+    std::int64_t n{}, c{}, h{}, w{}, k{}, r{}, s{};
+    std::int64_t stride_h{1}, stride_w{1}, dilation_h{1}, dilation_w{1};
+    std::int64_t pad_top{}, pad_left{}, pad_bottom{}, pad_right{};
+    std::int64_t groups{1};
+    std::int64_t p{}, q{};
+    bool bias{false};
+    bool residual{false};
+    std::string activation;
+};
+
+/// Scaled dot-product attention over `batch` sequences. Decode: seq_q new tokens against seq_kv cached ones.
+struct Attention {
+    bool decode{false};
+    std::int64_t batch{}, heads{}, kv_heads{}, head_dim{}, head_dim_v{};
+    std::int64_t seq_q{}, seq_kv{};   ///< seq_kv includes the new tokens
+    bool causal{true};
+    std::int64_t window{0};           ///< sliding window in tokens, 0 = none
+    DType kv_dtype{DType::fp16};
+    bool writes_kv{false};            ///< this layer appends the new K and V to the cache
+};
+
+enum class IndexPattern : std::uint8_t { uniform, zipf, sequential, file };
+enum class Placement : std::uint8_t { hbm };
+
+/// A set of equal tables, looked up `pooling` times per sample and table, reduced to one row per (sample, table).
+struct EmbeddingBag {
+    std::int64_t tables{1}, rows{}, dim{}, batch{}, pooling{1};
+    IndexPattern pattern{IndexPattern::uniform};
+    double alpha{0.0};                ///< Zipf exponent
+    std::string index_file;           ///< one index a line; read when pattern is file
+    std::vector<std::int64_t> indices;  ///< its contents, checked against rows
+    std::uint64_t seed{1};
+};
+
+enum class Cell : std::uint8_t { rnn, lstm, gru };
+enum class RnnExecution : std::uint8_t { stream, graph, persistent };  ///< a launch a step | captured graph | one persistent kernel
+
+/// `layers` stacked cells over `steps` dependent time steps.
+struct Rnn {
+    Cell cell{Cell::lstm};
+    std::int64_t batch{}, steps{}, input{}, hidden{}, layers{1};
+    bool input_gemm{true};            ///< false: recurrent product and pointwise part only
+    RnnExecution execution{RnnExecution::stream};
+};
+
+/// reads / writes count tensors of [rows, cols]; halves are legal (a narrower output).
+struct Elementwise {
+    std::int64_t rows{}, cols{};
+    double reads{1}, writes{1};
+    std::int64_t flops_per_element{1};
+    std::string fn;                   ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
+};
+
+enum class RowOp : std::uint8_t { softmax, layernorm, rmsnorm, reduce };
+
+/// A reduction over each row of [rows, cols]; `reduce` writes one value a row, the others write [rows, cols].
+struct RowReduction {
+    RowOp op{RowOp::softmax};
+    std::int64_t rows{}, cols{};
+};
+
+/// Pooling over windows of an NHWC tensor (max or average).
+struct Pool2d {
+    std::int64_t n{}, c{}, h{}, w{}, r{}, s{}, stride_h{1}, stride_w{1}, pad_top{}, pad_left{}, pad_bottom{}, pad_right{}, p{}, q{};
+    bool average{false};
+};
+
+using Operation = std::variant<Gemm, Conv2d, Attention, EmbeddingBag, Rnn, Elementwise, RowReduction, Pool2d>;
+
+/// A tensor of the model with an identity: the same id is the same memory.
+struct Tensor {
+    std::string id;                   ///< unique, e.g. "prefill/block/qkv.out", "block[3]/qkv.weight"
+    Bytes size{};
+};
+
+struct Layer {
+    std::string name;                 ///< carries no meaning
+    std::string op;                   ///< as written: gemm, linear, conv2d, attention, ...
+    Family family{Family::mlp};
+    Operation operation;
+    DType weights{DType::fp16}, activations{DType::fp16};
+    std::vector<Tensor> inputs;       ///< activations read, in operand order
+    std::vector<Tensor> parameters;   ///< weights, tables, KV cache read
+    std::vector<Tensor> outputs;
+};
+
+/// Exact counts of one execution of a layer. Bytes are algorithmic: every operand once, nothing cached, nothing re-read.
+struct Counts {
+    Count macs{}, flops{};
+    Bytes input_bytes{}, parameter_bytes{}, output_bytes{};
+    Bytes read_bytes() const { return input_bytes + parameter_bytes; }
+    Bytes total_bytes() const { return read_bytes() + output_bytes; }
+    double intensity() const;         ///< FLOP per byte
+};
+
+Counts count(const Layer& layer);
+
+/// Length of the longest chain of dependent steps in one execution: k for a dot product folded as the kernels do is not meant; it
+/// counts dependent *layers of work*: steps x layers of an RNN, 1 for everything that can run at once.
+std::int64_t chain_length(const Layer& layer);
+
+/// dtype the multiply units work in: the wider of weights and activations unless both are the same.
+DType compute_dtype(const Layer& layer);
+
+}  // namespace rafter::workload
