@@ -17,10 +17,10 @@ enum class Standing : std::uint8_t { datasheet, measured, derived, estimate };
 
 /// One leaf of the effective config: where its value came from.
 struct Leaf {
-    std::string path;      ///< "l2.capacity"
-    std::string value;     ///< canonical text with unit, "41943040 B"
+    std::string path;   ///< "l2.capacity"
+    std::string value;  ///< canonical text with unit, "41943040 B"
     Standing standing{Standing::estimate};
-    std::string source;    ///< document or command the number came from
+    std::string source;  ///< document or command the number came from
 };
 
 /// How the tensor cores are fed: decides the rate a kernel of that instruction family reaches.
@@ -30,39 +30,39 @@ struct Sm {
     std::int64_t count{};
     std::int64_t max_ctas{};
     std::int64_t max_threads{};
-    std::int64_t registers{};                ///< 32-bit registers per SM
+    std::int64_t registers{};  ///< 32-bit registers per SM
     std::int64_t max_registers_per_thread{};
     Bytes l1_and_shared{};                   ///< unified L1 data cache + shared memory
     Bytes shared_memory{};                   ///< largest shared-memory carve-out per SM
     Bytes shared_memory_per_cta{};           ///< largest opt-in per CTA
     Bytes shared_memory_reserved_per_cta{};  ///< taken by the system for each resident CTA
     std::int64_t shared_bytes_per_clk{};
-    std::int64_t l1_bytes_per_clk{};         ///< L1 hit / load-store data path
+    std::int64_t l1_bytes_per_clk{};  ///< L1 hit / load-store data path
     std::int64_t l1_ways{};
     std::int64_t fp32_fma_per_clk{};
     std::int64_t fp64_fma_per_clk{};
-    std::int64_t fp16_fma_per_clk{};         ///< on the vector lanes, not the tensor cores
+    std::int64_t fp16_fma_per_clk{};  ///< on the vector lanes, not the tensor cores
     std::int64_t int32_ops_per_clk{};
     std::int64_t sfu_ops_per_clk{};
-    std::int64_t issue_slots_per_clk{};      ///< warp schedulers
-    std::int64_t fma_latency_clk{};          ///< dependent FMA
-    std::int64_t l1_latency_clk{};           ///< L1 hit, load to use
+    std::int64_t issue_slots_per_clk{};  ///< warp schedulers
+    std::int64_t fma_latency_clk{};      ///< dependent FMA
+    std::int64_t l1_latency_clk{};       ///< L1 hit, load to use
     std::int64_t shared_latency_clk{};
-    std::int64_t barrier_latency_clk{};      ///< __syncthreads of a full CTA
-    std::int64_t lines_in_flight{};          ///< outstanding 128-byte lines per SM, register loads
-    std::int64_t async_lines_in_flight{};    ///< the same for cp.async / TMA
+    std::int64_t barrier_latency_clk{};    ///< __syncthreads of a full CTA
+    std::int64_t lines_in_flight{};        ///< outstanding 128-byte lines per SM, register loads
+    std::int64_t async_lines_in_flight{};  ///< the same for cp.async / TMA
 };
 
 struct Tensor {
     TensorGeneration generation{TensorGeneration::none};
     /// Dense FLOP per clock per SM (1 FMA = 2 FLOP) with fp32 (int32) accumulation; absent = not supported.
     std::map<DType, std::int64_t> flop_per_clk;
-    std::int64_t latency_clk{};              ///< issue to result of one dependent MMA instruction
+    std::int64_t latency_clk{};  ///< issue to result of one dependent MMA instruction
 };
 
 struct Crossbar {
-    std::int64_t sm_read_bytes_per_clk{};    ///< reply port of one SM
-    std::int64_t sm_write_bytes_per_clk{};   ///< request port of one SM
+    std::int64_t sm_read_bytes_per_clk{};   ///< reply port of one SM
+    std::int64_t sm_write_bytes_per_clk{};  ///< request port of one SM
 };
 
 struct L2 {
@@ -70,8 +70,8 @@ struct L2 {
     std::int64_t slices{};
     std::int64_t ways{};
     std::int64_t partitions{};
-    std::int64_t bytes_per_clk{};            ///< sustained, all slices together
-    std::int64_t latency_near_clk{};         ///< hit, load to use, SM and slice in one partition
+    std::int64_t bytes_per_clk{};     ///< sustained, all slices together
+    std::int64_t latency_near_clk{};  ///< hit, load to use, SM and slice in one partition
     std::int64_t latency_far_clk{};
 };
 
@@ -81,13 +81,13 @@ struct Dram {
     Bytes capacity{};
     std::int64_t channels{};
     std::int64_t channel_bits{};
-    std::int64_t data_rate_bps{};            ///< bits per second per pin
-    Bytes access_granularity{};              ///< atom moved by one burst
-    std::int64_t banks{};                    ///< per channel
-    Bytes row{};                             ///< row buffer per bank
+    std::int64_t data_rate_bps{};  ///< bits per second per pin
+    Bytes access_granularity{};    ///< atom moved by one burst
+    std::int64_t banks{};          ///< per channel
+    Bytes row{};                   ///< row buffer per bank
     Femtoseconds t_rcd{}, t_rp{}, t_ras{}, t_rrd{}, t_faw{}, t_wtr{}, t_rtw{}, t_refi{}, t_rfc{};
-    std::int64_t write_batch{};              ///< bursts written per bus turnaround
-    Femtoseconds latency{};                  ///< L2 miss to data, unloaded, beyond the L2 hit latency, row open
+    std::int64_t write_batch{};  ///< bursts written per bus turnaround
+    Femtoseconds latency{};      ///< L2 miss to data, unloaded, beyond the L2 hit latency, row open
 
     double peak_bytes_per_s() const {
         return static_cast<double>(channels) * static_cast<double>(channel_bits) * static_cast<double>(data_rate_bps) / 8.0;
@@ -95,18 +95,18 @@ struct Dram {
 };
 
 struct Launch {
-    Femtoseconds stream_gap{};     ///< end of a kernel to the first CTA of the next, same stream
-    Femtoseconds graph_gap{};      ///< the same inside a replayed CUDA graph
-    Femtoseconds grid_sync{};      ///< cooperative-groups grid barrier
+    Femtoseconds stream_gap{};        ///< end of a kernel to the first CTA of the next, same stream
+    Femtoseconds graph_gap{};         ///< the same inside a replayed CUDA graph
+    Femtoseconds grid_sync{};         ///< cooperative-groups grid barrier
     std::int64_t cta_dispatch_clk{};  ///< clocks between two CTA launches on one SM
 };
 
 struct HwConfig {
     std::string name;
-    std::string title;                       ///< "NVIDIA A100-SXM4-80GB"
-    std::string compute_capability;          ///< "8.0"
-    Hertz boost{};                           ///< SM clock when nothing limits it
-    Hertz tensor_peak{};                     ///< clock at which the datasheet states its tensor peak
+    std::string title;               ///< "NVIDIA A100-SXM4-80GB"
+    std::string compute_capability;  ///< "8.0"
+    Hertz boost{};                   ///< SM clock when nothing limits it
+    Hertz tensor_peak{};             ///< clock at which the datasheet states its tensor peak
     Sm sm;
     Tensor tensor;
     Crossbar crossbar;
@@ -114,9 +114,10 @@ struct HwConfig {
     Dram dram;
     Launch launch;
     std::int64_t tdp_w{};
-    std::map<std::string, double> stated_peaks;  ///< "fp16_tensor_flops" -> FLOP/s, "dram_bytes_per_s" -> B/s: checked, never used
-    std::string hash;                        ///< of the effective config, names and comments left out
-    std::vector<Leaf> effective;             ///< every leaf, defaults included, in schema order
+    std::map<std::string, double>
+        stated_peaks;             ///< "fp16_tensor_flops" -> FLOP/s, "dram_bytes_per_s" -> B/s: checked, never used
+    std::string hash;             ///< of the effective config, names and comments left out
+    std::vector<Leaf> effective;  ///< every leaf, defaults included, in schema order
 
     /// Peak FLOP/s for a dtype, tensor cores when they have it, else the vector lanes; at the clock the unit is rated at.
     double peak_flops(DType t) const;

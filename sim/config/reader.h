@@ -34,19 +34,19 @@ public:
     bool is_scalar() const;
     const std::string& path() const;
     Place place() const;
-    void error(std::string_view message) const;              ///< record a diagnostic at this node
+    void error(std::string_view message) const;  ///< record a diagnostic at this node
 
-    std::string text() const;                                ///< scalar as written
+    std::string text() const;                                            ///< scalar as written
     std::string text_of(const std::vector<std::string>& allowed) const;  ///< one of a closed set, else error with nearest name
     std::int64_t integer(std::int64_t min, std::int64_t max) const;      ///< strict decimal integer
     double real(double min, double max) const;
-    bool boolean() const;                                    ///< true | false only
+    bool boolean() const;                                      ///< true | false only
     double quantity(Unit unit, double min, double max) const;  ///< unit required unless Unit::count
     DType dtype() const;
-    std::vector<Value> list() const;                         ///< elements; error when not a list
+    std::vector<Value> list() const;                             ///< elements; error when not a list
     std::vector<std::pair<std::string, Value>> entries() const;  ///< map entries in file order; duplicates reported
 
-    Standing standing() const;                               ///< of a {value, source, standing} leaf; estimate when absent
+    Standing standing() const;  ///< of a {value, source, standing} leaf; estimate when absent
     std::string source() const;
 
 private:
@@ -59,12 +59,12 @@ private:
 /// A map whose keys are a closed set: what is not asked for by finish() is an unknown key.
 class Map {
 public:
-    explicit Map(const Value& value);                        ///< error when not a map
-    Value required(const std::string& key);                  ///< missing -> diagnostic naming the path; gives an undefined Value
-    Value optional(const std::string& key);                  ///< undefined Value when absent
+    explicit Map(const Value& value);        ///< error when not a map
+    Value required(const std::string& key);  ///< missing -> diagnostic naming the path; gives an undefined Value
+    Value optional(const std::string& key);  ///< undefined Value when absent
     bool has(const std::string& key) const;
     Place place() const;
-    void finish();                                           ///< unknown keys -> diagnostics with nearest name
+    void finish();  ///< unknown keys -> diagnostics with nearest name
 
 private:
     Value value_;
@@ -74,13 +74,13 @@ private:
 /// One YAML file (or text). Accepts CRLF, BOM, missing final newline; rejects tabs, several documents, cycles, duplicate keys.
 class Document {
 public:
-    static Document load(const std::string& path);           ///< Error when it cannot be read
+    static Document load(const std::string& path);  ///< Error when it cannot be read
     static Document parse(std::string text, std::string name);
     /// Overlay `path=value` settings (the --set option); they are read as YAML scalars with the place "--set path=value".
     void set(const std::string& path, const std::string& value);
     Value root() const;
     bool has_errors() const;
-    void finish() const;                                     ///< throws Error holding every diagnostic, in file order
+    void finish() const;  ///< throws Error holding every diagnostic, in file order
 
 private:
     struct Impl;

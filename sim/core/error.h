@@ -39,7 +39,7 @@ std::string nearest_name(std::string_view text, const std::vector<std::string>& 
 
 }  // namespace rafter
 
-#define RAFTER_CHECK(condition, detail)                                              \
-    do {                                                                             \
+#define RAFTER_CHECK(condition, detail)                                                   \
+    do {                                                                                  \
         if (!(condition)) ::rafter::check_failed(#condition, __FILE__, __LINE__, detail); \
     } while (false)

@@ -16,8 +16,14 @@ struct Quantity {
     constexpr explicit Quantity(Rep v) : value(v) {}
 
     constexpr auto operator<=>(const Quantity&) const = default;
-    constexpr Quantity& operator+=(Quantity o) { value += o.value; return *this; }
-    constexpr Quantity& operator-=(Quantity o) { value -= o.value; return *this; }
+    constexpr Quantity& operator+=(Quantity o) {
+        value += o.value;
+        return *this;
+    }
+    constexpr Quantity& operator-=(Quantity o) {
+        value -= o.value;
+        return *this;
+    }
     friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value + b.value); }
     friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
     friend constexpr Quantity operator*(Quantity a, Rep n) { return Quantity(a.value * n); }

@@ -9,7 +9,8 @@
 
 namespace rafter::lowering {
 
-/// The kernels of one execution of a layer, in launch order. A kernel with `repeat` > 1 stands for that many equal dependent launches.
+/// The kernels of one execution of a layer, in launch order. A kernel with `repeat` > 1 stands for that many equal dependent
+/// launches.
 struct Launch {
     program::Kernel kernel;
     std::int64_t repeat{1};

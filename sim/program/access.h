@@ -13,9 +13,9 @@ inline constexpr std::int64_t kSectorBytes = 32;
 
 /// Device memory of one kernel argument. Addresses are assigned by the engine, 128-byte aligned, never overlapping.
 struct Buffer {
-    std::string id;            ///< tensor id, for residency between kernels and for reports
-    std::int64_t base{0};      ///< byte address
-    std::int64_t size{0};      ///< bytes
+    std::string id;        ///< tensor id, for residency between kernels and for reports
+    std::int64_t base{0};  ///< byte address
+    std::int64_t size{0};  ///< bytes
 };
 
 /// `rows` pieces of `row_bytes` each, `pitch` bytes apart, starting at byte `address`. A piece need not be aligned.
@@ -28,9 +28,9 @@ struct Access {
 
 /// Which path a load takes.
 enum class Path : std::uint8_t {
-    through_l1,   ///< ld.global: allocates in L1, lands in registers
-    streaming,    ///< ld.global.cs / no-allocate: registers, no L1 allocation
-    async_copy,   ///< cp.async / TMA: bypasses L1 tags and registers, lands in shared memory
+    through_l1,  ///< ld.global: allocates in L1, lands in registers
+    streaming,   ///< ld.global.cs / no-allocate: registers, no L1 allocation
+    async_copy,  ///< cp.async / TMA: bypasses L1 tags and registers, lands in shared memory
 };
 
 }  // namespace rafter::program

@@ -12,26 +12,26 @@ namespace rafter::program {
 
 /// A pending memory operation of this CTA. Value-like; waiting twice is legal and free.
 struct Ticket {
-    std::int64_t ready_fs{0};      ///< set by the machine
-    std::uint8_t cause{0};         ///< stats::Cause of the largest share of its latency, set by the machine
+    std::int64_t ready_fs{0};  ///< set by the machine
+    std::uint8_t cause{0};     ///< stats::Cause of the largest share of its latency, set by the machine
 };
 
 /// One CTA-wide matrix product m x n x k on tensor cores. Edge tiles pass their padded (issued) shape, rounded up to the
 /// instruction by the program; useful work is counted by the layer.
 struct Mma {
     std::int64_t m{}, n{}, k{};
-    DType dtype{DType::fp16};           ///< of the operands
-    std::int64_t shared_bytes{0};       ///< operand bytes the warps read from shared memory for it
+    DType dtype{DType::fp16};      ///< of the operands
+    std::int64_t shared_bytes{0};  ///< operand bytes the warps read from shared memory for it
 };
 
 /// Instructions executed by the CTA on its vector units, in lane operations (thread-level operations).
 struct Vector {
-    std::int64_t fma{0};                ///< fp32 FMA/add/mul lane-ops (or `dtype` ones)
-    std::int64_t sfu{0};                ///< exp, rsqrt, tanh ...
-    std::int64_t integer{0};            ///< address arithmetic, compares, conversions
-    std::int64_t shared_bytes{0};       ///< shared memory traffic of these instructions
-    DType dtype{DType::fp32};           ///< decides which FMA lanes
-    std::int64_t chain{1};              ///< dependent instructions on the critical path: at least chain x latency
+    std::int64_t fma{0};           ///< fp32 FMA/add/mul lane-ops (or `dtype` ones)
+    std::int64_t sfu{0};           ///< exp, rsqrt, tanh ...
+    std::int64_t integer{0};       ///< address arithmetic, compares, conversions
+    std::int64_t shared_bytes{0};  ///< shared memory traffic of these instructions
+    DType dtype{DType::fp32};      ///< decides which FMA lanes
+    std::int64_t chain{1};         ///< dependent instructions on the critical path: at least chain x latency
 };
 
 class Cta;

@@ -10,12 +10,25 @@
 namespace rafter::stats {
 
 enum class Cause : std::uint8_t {
-    tensor, fma, sfu, shared_memory, l1, crossbar, l2_bandwidth, l2_latency, hbm_bandwidth, hbm_latency,
-    dependency, barrier, launch, tail, idle
+    tensor,
+    fma,
+    sfu,
+    shared_memory,
+    l1,
+    crossbar,
+    l2_bandwidth,
+    l2_latency,
+    hbm_bandwidth,
+    hbm_latency,
+    dependency,
+    barrier,
+    launch,
+    tail,
+    idle
 };
 inline constexpr std::size_t kCauses = 15;
 std::string_view name(Cause cause);
-std::string_view description(Cause cause);   ///< half a sentence for the report
+std::string_view description(Cause cause);  ///< half a sentence for the report
 
 enum class Bound : std::uint8_t { compute, memory_bandwidth, memory_latency, dependency, launch, parallelism, capacity };
 std::string_view name(Bound bound);

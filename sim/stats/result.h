@@ -22,10 +22,10 @@ struct Traffic {
 
 struct Parallelism {
     std::int64_t ctas{};
-    double waves{};               ///< ctas / (SMs x resident CTAs per SM)
-    double occupancy{};           ///< resident threads / thread slots of an SM, 0..1
-    double busy_sms{};            ///< average over the elapsed time
-    std::int64_t chain_length{1}; ///< dependent steps
+    double waves{};                ///< ctas / (SMs x resident CTAs per SM)
+    double occupancy{};            ///< resident threads / thread slots of an SM, 0..1
+    double busy_sms{};             ///< average over the elapsed time
+    std::int64_t chain_length{1};  ///< dependent steps
 };
 
 /// One kernel, executed `count` times; times and bytes are totals over them.
@@ -34,9 +34,9 @@ struct KernelResult {
     std::int64_t count{1};
     std::int64_t grid{};
     std::int64_t threads{}, registers_per_thread{}, shared_memory_bytes{}, ctas_per_sm{};
-    Femtoseconds time{};          ///< launch gap included
-    Femtoseconds launch{};        ///< the launch gap's share
-    CauseTimes causes{};          ///< sum = time x SMs
+    Femtoseconds time{};    ///< launch gap included
+    Femtoseconds launch{};  ///< the launch gap's share
+    CauseTimes causes{};    ///< sum = time x SMs
     Traffic traffic;
     Parallelism parallelism;
     Count issued_macs{};
@@ -51,31 +51,32 @@ struct LayerResult {
     Count macs{}, flops{};
     Bytes algorithmic_read{}, algorithmic_write{};
     Traffic traffic;
-    double arithmetic_intensity{};   ///< FLOP / algorithmic byte
-    double ridge_point{};            ///< FLOP / byte of this GPU at the layer's dtype
-    Femtoseconds roofline_time{};    ///< max(flops / peak, HBM bytes moved / peak bandwidth)
-    Femtoseconds compulsory_time{};  ///< max(flops / peak, algorithmic bytes / peak bandwidth): the textbook roofline, cold caches
+    double arithmetic_intensity{};  ///< FLOP / algorithmic byte
+    double ridge_point{};           ///< FLOP / byte of this GPU at the layer's dtype
+    Femtoseconds roofline_time{};   ///< max(flops / peak, HBM bytes moved / peak bandwidth)
+    Femtoseconds
+        compulsory_time{};  ///< max(flops / peak, algorithmic bytes / peak bandwidth): the textbook roofline, cold caches
     Bound bound{Bound::compute};
-    std::string sentence;            ///< why, in plain words
+    std::string sentence;  ///< why, in plain words
     CauseTimes causes{};
-    Parallelism parallelism;         ///< of its longest kernel
-    double reuse_l1{}, reuse_l2{};   ///< bytes asked above / bytes moved below (at least one sector)
+    Parallelism parallelism;        ///< of its longest kernel
+    double reuse_l1{}, reuse_l2{};  ///< bytes asked above / bytes moved below (at least one sector)
     DType dtype{DType::fp16};
     std::vector<KernelResult> kernels;
 };
 
 struct StepResult {
     std::int64_t step{};
-    std::int64_t context{};          ///< tokens in the KV cache after the step
+    std::int64_t context{};  ///< tokens in the KV cache after the step
     Femtoseconds time{};
-    Bytes kv_read{};                 ///< closed form: every cached token once
+    Bytes kv_read{};  ///< closed form: every cached token once
 };
 
 struct PhaseResult {
     std::string name;
     std::int64_t steps{1};
     Femtoseconds time{};
-    std::vector<StepResult> step_results;   ///< for phases whose cache grows
+    std::vector<StepResult> step_results;  ///< for phases whose cache grows
 };
 
 struct MemoryEntry {
@@ -87,7 +88,7 @@ struct SimulatorInfo {
     double wall_s{};
     std::int64_t events{}, line_requests{}, peak_rss_bytes{};
     std::int64_t kernels_launched{}, kernels_simulated{};
-    std::string mode;                ///< "exact" | "memo"
+    std::string mode;  ///< "exact" | "memo"
 };
 
 struct RunResult {

@@ -21,9 +21,9 @@ struct Gemm {
     std::int64_t batch{1}, m{}, n{}, k{};
     bool weights{true};
     bool bias{false};
-    bool residual{false};        ///< one more [m,n] operand added in the epilogue
-    bool gated{false};           ///< n counts both halves; the epilogue multiplies them and stores n/2
-    std::string activation;      ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
+    bool residual{false};    ///< one more [m,n] operand added in the epilogue
+    bool gated{false};       ///< n counts both halves; the epilogue multiplies them and stores n/2
+    std::string activation;  ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
 };
 
 /// NHWC activations, KRSC weights. p, q are outputs; padding is per side and is never fetched.
@@ -42,11 +42,11 @@ struct Conv2d {
 struct Attention {
     bool decode{false};
     std::int64_t batch{}, heads{}, kv_heads{}, head_dim{}, head_dim_v{};
-    std::int64_t seq_q{}, seq_kv{};   ///< seq_kv includes the new tokens
+    std::int64_t seq_q{}, seq_kv{};  ///< seq_kv includes the new tokens
     bool causal{true};
-    std::int64_t window{0};           ///< sliding window in tokens, 0 = none
+    std::int64_t window{0};  ///< sliding window in tokens, 0 = none
     DType kv_dtype{DType::fp16};
-    bool writes_kv{false};            ///< this layer appends the new K and V to the cache
+    bool writes_kv{false};  ///< this layer appends the new K and V to the cache
 };
 
 enum class IndexPattern : std::uint8_t { uniform, zipf, sequential, file };
@@ -56,20 +56,24 @@ enum class Placement : std::uint8_t { hbm };
 struct EmbeddingBag {
     std::int64_t tables{1}, rows{}, dim{}, batch{}, pooling{1};
     IndexPattern pattern{IndexPattern::uniform};
-    double alpha{0.0};                ///< Zipf exponent
-    std::string index_file;           ///< one index a line; read when pattern is file
+    double alpha{0.0};                  ///< Zipf exponent
+    std::string index_file;             ///< one index a line; read when pattern is file
     std::vector<std::int64_t> indices;  ///< its contents, checked against rows
     std::uint64_t seed{1};
 };
 
 enum class Cell : std::uint8_t { rnn, lstm, gru };
-enum class RnnExecution : std::uint8_t { stream, graph, persistent };  ///< a launch a step | captured graph | one persistent kernel
+enum class RnnExecution : std::uint8_t {
+    stream,
+    graph,
+    persistent
+};  ///< a launch a step | captured graph | one persistent kernel
 
 /// `layers` stacked cells over `steps` dependent time steps.
 struct Rnn {
     Cell cell{Cell::lstm};
     std::int64_t batch{}, steps{}, input{}, hidden{}, layers{1};
-    bool input_gemm{true};            ///< false: recurrent product and pointwise part only
+    bool input_gemm{true};  ///< false: recurrent product and pointwise part only
     RnnExecution execution{RnnExecution::stream};
 };
 
@@ -78,7 +82,7 @@ struct Elementwise {
     std::int64_t rows{}, cols{};
     double reads{1}, writes{1};
     std::int64_t flops_per_element{1};
-    std::string fn;                   ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
+    std::string fn;  ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
 };
 
 enum class RowOp : std::uint8_t { softmax, layernorm, rmsnorm, reduce };
@@ -91,7 +95,8 @@ struct RowReduction {
 
 /// Pooling over windows of an NHWC tensor (max or average).
 struct Pool2d {
-    std::int64_t n{}, c{}, h{}, w{}, r{}, s{}, stride_h{1}, stride_w{1}, pad_top{}, pad_left{}, pad_bottom{}, pad_right{}, p{}, q{};
+    std::int64_t n{}, c{}, h{}, w{}, r{}, s{}, stride_h{1}, stride_w{1}, pad_top{}, pad_left{}, pad_bottom{}, pad_right{}, p{},
+        q{};
     bool average{false};
 };
 
@@ -99,18 +104,18 @@ using Operation = std::variant<Gemm, Conv2d, Attention, EmbeddingBag, Rnn, Eleme
 
 /// A tensor of the model with an identity: the same id is the same memory.
 struct Tensor {
-    std::string id;                   ///< unique, e.g. "prefill/block/qkv.out", "block[3]/qkv.weight"
+    std::string id;  ///< unique, e.g. "prefill/block/qkv.out", "block[3]/qkv.weight"
     Bytes size{};
 };
 
 struct Layer {
-    std::string name;                 ///< carries no meaning
-    std::string op;                   ///< as written: gemm, linear, conv2d, attention, ...
+    std::string name;  ///< carries no meaning
+    std::string op;    ///< as written: gemm, linear, conv2d, attention, ...
     Family family{Family::mlp};
     Operation operation;
     DType weights{DType::fp16}, activations{DType::fp16};
-    std::vector<Tensor> inputs;       ///< activations read, in operand order
-    std::vector<Tensor> parameters;   ///< weights, tables, KV cache read
+    std::vector<Tensor> inputs;      ///< activations read, in operand order
+    std::vector<Tensor> parameters;  ///< weights, tables, KV cache read
     std::vector<Tensor> outputs;
 };
 
@@ -120,7 +125,7 @@ struct Counts {
     Bytes input_bytes{}, parameter_bytes{}, output_bytes{};
     Bytes read_bytes() const { return input_bytes + parameter_bytes; }
     Bytes total_bytes() const { return read_bytes() + output_bytes; }
-    double intensity() const;         ///< FLOP per byte
+    double intensity() const;  ///< FLOP per byte
 };
 
 Counts count(const Layer& layer);

@@ -13,9 +13,9 @@ namespace rafter::workload {
 
 /// A sequence of layers executed `repeat` times; parameters of each repetition are different memory (unless shared).
 struct Block {
-    std::string name;                 ///< "" for layers written directly in the phase
+    std::string name;  ///< "" for layers written directly in the phase
     std::int64_t repeat{1};
-    std::vector<Layer> layers;        ///< of repetition 0, step 0
+    std::vector<Layer> layers;  ///< of repetition 0, step 0
     bool shared_parameters{false};
 };
 
@@ -26,20 +26,20 @@ struct Phase {
     std::vector<Block> blocks;
     /// The block's layers at a step and repetition, with tensor ids made unique per repetition. Pure.
     Layer layer_at(const Block& block, std::size_t index, std::int64_t step, std::int64_t repetition) const;
-    std::int64_t kv_growth{0};        ///< tokens appended per step
+    std::int64_t kv_growth{0};  ///< tokens appended per step
 };
 
 struct Consumer {
-    std::string name;                 ///< "weights", "KV cache", "embedding table emb[0]", "activations"
+    std::string name;  ///< "weights", "KV cache", "embedding table emb[0]", "activations"
     Bytes size{};
 };
 
 struct Model {
     std::string name, title, source;
     Family family{Family::mlp};
-    std::map<std::string, std::int64_t> dims;   ///< bound values, for the report
+    std::map<std::string, std::int64_t> dims;  ///< bound values, for the report
     std::vector<Phase> phases;
-    std::vector<Consumer> memory() const;       ///< resident at the peak moment, largest first
+    std::vector<Consumer> memory() const;  ///< resident at the peak moment, largest first
 };
 
 /// Reads workloads/<name>.yaml or a path. `settings` are --set dim=value overrides. Throws Error with every mistake of the file.
