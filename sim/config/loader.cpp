@@ -1,0 +1,229 @@
+#include "sim/config/loader.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sim/config/peaks.h"
+#include "sim/config/reader.h"
+
+namespace rafter::config {
+
+namespace {
+
+constexpr double kMost = 1e18;
+
+/// Reads a section of the file and notes every leaf of the effective config.
+class Section {
+public:
+    Section(const Value& value, std::vector<Leaf>& leaves) : map_(value), leaves_(leaves) {}
+    ~Section() { map_.finish(); }
+    Section(const Section&) = delete;
+    Section& operator=(const Section&) = delete;
+
+    std::int64_t count(const char* key, std::int64_t min = 1, std::int64_t max = 1'000'000'000) {
+        const Value v = map_.required(key);
+        const std::int64_t n = v.integer(min, max);
+        return note(v, fmt::format("{}", n)), n;
+    }
+    std::int64_t clk(const char* key, std::int64_t min = 0) {
+        return whole(key, Unit::clk, static_cast<double>(min), 1e6, "clk");
+    }
+    Bytes bytes(const char* key, double min = 1) { return Bytes(whole(key, Unit::bytes, min, kMost, "B")); }
+    Hertz hertz(const char* key) { return Hertz(whole(key, Unit::hertz, 1e8, 1e10, "Hz")); }
+    std::int64_t bits_per_s(const char* key) { return whole(key, Unit::bits_per_s, 1e6, 1e12, "bit/s"); }
+    std::int64_t watts(const char* key) { return whole(key, Unit::watts, 1, 1e5, "W"); }
+    Femtoseconds time(const char* key) {
+        const Value v = map_.required(key);
+        const auto fs = static_cast<std::int64_t>(std::llround(v.quantity(Unit::seconds, 0, 1) * 1e15));
+        return note(v, fmt::format("{} fs", fs)), Femtoseconds(fs);
+    }
+    std::string text(const char* key) {
+        const Value v = map_.required(key);
+        return note(v, v.text()), v.text();
+    }
+    Map& map() { return map_; }
+    void note(const Value& v, const std::string& canonical) {
+        if (v.defined()) leaves_.push_back({v.path(), canonical, v.standing(), v.source()});
+    }
+
+private:
+    std::int64_t whole(const char* key, Unit unit, double min, double max, const char* name) {
+        const Value v = map_.required(key);
+        const auto n = static_cast<std::int64_t>(std::llround(v.quantity(unit, min, max)));
+        return note(v, fmt::format("{} {}", n, name)), n;
+    }
+    Map map_;
+    std::vector<Leaf>& leaves_;
+};
+
+void read_sm(const Value& value, HwConfig& gpu) {
+    Section s(value, gpu.effective);
+    Sm& sm = gpu.sm;
+    sm.count = s.count("count", 1, 100'000);
+    sm.max_ctas = s.count("max_ctas", 1, 1024);
+    sm.max_threads = s.count("max_threads", 32, 65536);
+    sm.registers = s.count("registers", 1024);
+    sm.max_registers_per_thread = s.count("max_registers_per_thread", 1, 1024);
+    sm.l1_and_shared = s.bytes("l1_and_shared", 1024);
+    sm.shared_memory = s.bytes("shared_memory", 1024);
+    sm.shared_memory_per_cta = s.bytes("shared_memory_per_cta", 1024);
+    sm.shared_memory_reserved_per_cta = s.bytes("shared_memory_reserved_per_cta", 0);
+    sm.shared_bytes_per_clk = s.count("shared_bytes_per_clk");
+    sm.l1_bytes_per_clk = s.count("l1_bytes_per_clk");
+    sm.l1_ways = s.count("l1_ways", 1, 4096);
+    sm.fp32_fma_per_clk = s.count("fp32_fma_per_clk");
+    sm.fp64_fma_per_clk = s.count("fp64_fma_per_clk", 0);
+    sm.fp16_fma_per_clk = s.count("fp16_fma_per_clk", 0);
+    sm.int32_ops_per_clk = s.count("int32_ops_per_clk");
+    sm.sfu_ops_per_clk = s.count("sfu_ops_per_clk");
+    sm.issue_slots_per_clk = s.count("issue_slots_per_clk");
+    sm.fma_latency_clk = s.clk("fma_latency");
+    sm.l1_latency_clk = s.clk("l1_latency");
+    sm.shared_latency_clk = s.clk("shared_latency");
+    sm.barrier_latency_clk = s.clk("barrier_latency");
+    sm.lines_in_flight = s.count("lines_in_flight", 1, 65536);
+    sm.async_lines_in_flight = s.count("async_lines_in_flight", 1, 65536);
+}
+
+void read_tensor(const Value& value, HwConfig& gpu) {
+    Section s(value, gpu.effective);
+    const std::vector<std::string> generations{"none", "volta", "turing", "ampere", "hopper", "blackwell"};
+    const Value generation = s.map().required("generation");
+    const std::string named = generation.defined() ? generation.text_of(generations) : "none";
+    for (std::size_t i = 0; i < generations.size(); ++i) {
+        if (generations[i] == named) gpu.tensor.generation = static_cast<TensorGeneration>(i);
+    }
+    s.note(generation, named);
+    gpu.tensor.latency_clk = s.clk("latency");
+    const Value rates = s.map().required("flop_per_clk");
+    for (const auto& [key, rate] : rates.entries()) {
+        const auto dtype = parse_dtype(key);
+        if (!dtype) {
+            rate.error(fmt::format("{}: unknown dtype '{}'", rate.path(), key));
+            continue;
+        }
+        gpu.tensor.flop_per_clk[*dtype] = rate.integer(2, 1 << 24);
+        s.note(rate, fmt::format("{}", gpu.tensor.flop_per_clk[*dtype]));
+    }
+}
+
+void read_l2(const Value& value, HwConfig& gpu) {
+    Section s(value, gpu.effective);
+    gpu.l2.capacity = s.bytes("capacity", 0);
+    gpu.l2.slices = s.count("slices", 1, 4096);
+    gpu.l2.ways = s.count("ways", 1, 1024);
+    gpu.l2.partitions = s.count("partitions", 1, 64);
+    gpu.l2.bytes_per_clk = s.count("bytes_per_clk");
+    gpu.l2.latency_near_clk = s.clk("latency_near");
+    gpu.l2.latency_far_clk = s.clk("latency_far");
+}
+
+void read_dram(const Value& value, HwConfig& gpu) {
+    Section s(value, gpu.effective);
+    Dram& d = gpu.dram;
+    d.type = s.text("type");
+    d.capacity = s.bytes("capacity");
+    d.channels = s.count("channels", 1, 4096);
+    d.channel_bits = s.count("channel_bits", 1, 4096);
+    d.data_rate_bps = s.bits_per_s("data_rate");
+    d.access_granularity = s.bytes("access_granularity", 8);
+    d.banks = s.count("banks", 1, 4096);
+    d.row = s.bytes("row", 64);
+    d.t_rcd = s.time("tRCD");
+    d.t_rp = s.time("tRP");
+    d.t_ras = s.time("tRAS");
+    d.t_rrd = s.time("tRRD");
+    d.t_faw = s.time("tFAW");
+    d.t_wtr = s.time("tWTR");
+    d.t_rtw = s.time("tRTW");
+    d.t_refi = s.time("tREFI");
+    d.t_rfc = s.time("tRFC");
+    d.write_batch = s.count("write_batch", 1, 65536);
+    d.latency = s.time("latency");
+}
+
+void read_clock_and_rest(Map& top, HwConfig& gpu) {
+    {
+        Section s(top.required("clock"), gpu.effective);
+        gpu.boost = s.hertz("boost");
+        gpu.tensor_peak = s.hertz("tensor_peak");
+    }
+    {
+        Section s(top.required("crossbar"), gpu.effective);
+        gpu.crossbar.sm_read_bytes_per_clk = s.count("sm_read_bytes_per_clk");
+        gpu.crossbar.sm_write_bytes_per_clk = s.count("sm_write_bytes_per_clk");
+    }
+    {
+        Section s(top.required("launch"), gpu.effective);
+        gpu.launch.stream_gap = s.time("stream_gap");
+        gpu.launch.graph_gap = s.time("graph_gap");
+        gpu.launch.grid_sync = s.time("grid_sync");
+        gpu.launch.cta_dispatch_clk = s.clk("cta_dispatch");
+    }
+    Section s(top.required("power"), gpu.effective);
+    gpu.tdp_w = s.watts("tdp");
+}
+
+void check_relations(const Value& root, const HwConfig& gpu) {
+    const auto must = [&](bool holds, const std::string& message) {
+        if (!holds) root.error(message);
+    };
+    must(gpu.sm.shared_memory <= gpu.sm.l1_and_shared, "sm.shared_memory is larger than sm.l1_and_shared, of which it is a part");
+    must(gpu.sm.shared_memory_per_cta <= gpu.sm.shared_memory, "sm.shared_memory_per_cta is larger than sm.shared_memory");
+    must(gpu.l2.latency_near_clk <= gpu.l2.latency_far_clk, "l2.latency_near is larger than l2.latency_far");
+    must(gpu.dram.t_rfc < gpu.dram.t_refi, "dram.tRFC is not shorter than dram.tREFI: the DRAM would only refresh");
+    must(gpu.tensor_peak <= gpu.boost, "clock.tensor_peak is above clock.boost");
+}
+
+/// The document of `path` laid over its `base:`.
+Document load_with_base(const std::string& path, std::vector<std::string> seen) {
+    Document document = Document::load(path);
+    const auto* base = document.tree()->find("base");
+    if (base == nullptr) return document;
+    const std::string parent = find_data_file("hw_configs", base->value->text);
+    seen.push_back(std::filesystem::weakly_canonical(path).string());
+    for (const auto& earlier : seen) {
+        if (earlier == std::filesystem::weakly_canonical(parent).string())
+            throw Error(base->place, fmt::format("base '{}' leads back to this file", base->value->text));
+    }
+    return Document(merge_trees(load_with_base(parent, seen).tree(), document.tree()));
+}
+
+}  // namespace
+
+const std::vector<std::string>& gpu_sections() {
+    static const std::vector<std::string> sections{"clock", "sm", "tensor", "crossbar", "l2", "dram", "launch", "power", "peaks"};
+    return sections;
+}
+
+HwConfig load_gpu(const std::string& name_or_path, const Settings& settings) {
+    const std::string path = find_data_file("hw_configs", name_or_path);
+    Document document = load_with_base(path, {});
+    for (const auto& [key, value] : settings) document.set(key, value);
+    HwConfig gpu;
+    gpu.name = std::filesystem::path(path).stem().string();
+    Map top(document.root());
+    const Value schema = top.required("schema");
+    if (schema.defined()) schema.text_of({"rafter.gpu/1"});
+    top.optional("base");
+    gpu.title = top.required("title").text();
+    gpu.compute_capability = top.required("compute_capability").text();
+    read_clock_and_rest(top, gpu);
+    read_sm(top.required("sm"), gpu);
+    read_tensor(top.required("tensor"), gpu);
+    read_l2(top.required("l2"), gpu);
+    read_dram(top.required("dram"), gpu);
+    const Value peaks = top.optional("peaks");
+    top.finish();
+    if (document.diagnostics().empty()) {
+        check_relations(document.root(), gpu);
+        check_peaks(peaks, gpu);
+    }
+    document.finish();
+    gpu.hash = content_hash(gpu);
+    return gpu;
+}
+
+}  // namespace rafter::config

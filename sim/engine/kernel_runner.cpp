@@ -1,0 +1,86 @@
+#include "sim/engine/kernel_runner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+#include "sim/lowering/lower.h"
+
+namespace rafter::engine {
+
+namespace {
+
+constexpr std::int64_t kPage = 2 << 20;  // cudaMalloc hands out 2 MiB pages
+
+std::int64_t end_of(const std::vector<program::Buffer>& buffers) {
+    std::int64_t end = 0;
+    for (const auto& buffer : buffers) end = std::max(end, buffer.base + buffer.size);
+    return ceil_div(end, kPage) * kPage;
+}
+
+/// What the shared-memory carve-out of the resident CTAs leaves to the L1.
+std::int64_t l1_lines(const program::Resources& resources, std::int64_t resident, const config::Sm& sm) {
+    const Bytes per_cta = resources.shared_memory + sm.shared_memory_reserved_per_cta;
+    const std::int64_t left = sm.l1_and_shared.value - per_cta.value * resident;
+    return std::max<std::int64_t>(0, left) / program::kLineBytes;
+}
+
+}  // namespace
+
+std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel) {
+    std::vector<program::Buffer> buffers;
+    for (const auto& argument : kernel.arguments) {
+        const auto same = std::find_if(buffers.begin(), buffers.end(), [&](const auto& b) { return b.id == argument.tensor; });
+        if (same != buffers.end()) {
+            same->size = std::max(same->size, argument.size);
+            buffers.push_back({argument.tensor, same->base, argument.size});
+        } else {
+            buffers.push_back({argument.tensor, end_of(buffers), argument.size});
+        }
+    }
+    return buffers;
+}
+
+KernelRunner::KernelRunner(const config::HwConfig& gpu, const RunOptions& options)
+    : gpu_(gpu), options_(options), machine_(gpu) {}
+
+const machine::KernelMeasurement& KernelRunner::run(const program::Kernel& kernel, const StartState& start) {
+    if (options_.exact) return latest_ = simulate(kernel, start);
+    const std::string key = fmt::format("{}|{}|{}", kernel.signature, kernel.graph, start.key());
+    const auto known = memo_.find(key);
+    if (known != memo_.end()) return known->second;
+    return memo_.emplace(key, simulate(kernel, start)).first->second;
+}
+
+machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel, const StartState& start) {
+    std::string limiter;
+    const std::int64_t resident = lowering::ctas_per_sm(kernel.resources, gpu_.sm, &limiter);
+    if (resident == 0) throw Error(fmt::format("error: kernel {} does not fit an SM of {}: {}", kernel.name, gpu_.name, limiter));
+    if (kernel.cooperative && kernel.grid > resident * gpu_.sm.count) {
+        throw InternalError(
+            fmt::format("cooperative kernel {} has {} CTAs, {} fit", kernel.name, kernel.grid, resident * gpu_.sm.count));
+    }
+    machine::KernelRun run;
+    run.kernel = &kernel;
+    run.buffers = assign_addresses(kernel);
+    run.launch_gap = kernel.graph ? gpu_.launch.graph_gap : gpu_.launch.stream_gap;
+    run.ctas_per_sm = resident;
+    run.l1_lines = l1_lines(kernel.resources, resident, gpu_.sm);
+    if (start.foreign_dirty > 0) run.warm.push_back({end_of(run.buffers), start.foreign_dirty, true});
+    for (std::size_t i = 0; i < start.arguments.size(); ++i) {
+        const auto& argument = start.arguments[i];
+        const auto& buffer = run.buffers[i];
+        if (argument.resident == 0) continue;
+        // A streaming kernel leaves the end of a tensor behind.
+        const std::int64_t from = buffer.base + (buffer.size - argument.resident) / program::kLineBytes * program::kLineBytes;
+        run.warm.push_back({from, buffer.base + buffer.size - from, argument.dirty});
+    }
+    const auto measured = machine_.run(run);
+    ++simulated_;
+    events_ += measured.events;
+    line_requests_ += measured.line_requests;
+    return measured;
+}
+
+}  // namespace rafter::engine

@@ -1,0 +1,40 @@
+// Runs kernels on the machine, each from an explicit cache state, and remembers what it has run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "sim/config/hw_config.h"
+#include "sim/engine/l2_state.h"
+#include "sim/engine/run.h"
+#include "sim/machine/machine.h"
+
+namespace rafter::engine {
+
+class KernelRunner {
+public:
+    KernelRunner(const config::HwConfig& gpu, const RunOptions& options);
+
+    /// The measurement of one launch from `start`. Equal signatures in equal states give the remembered one unless --exact.
+    const machine::KernelMeasurement& run(const program::Kernel& kernel, const StartState& start);
+
+    std::int64_t simulated() const { return simulated_; }
+    std::int64_t events() const { return events_; }
+    std::int64_t line_requests() const { return line_requests_; }
+
+private:
+    machine::KernelMeasurement simulate(const program::Kernel& kernel, const StartState& start);
+
+    const config::HwConfig& gpu_;
+    const RunOptions& options_;
+    machine::Machine machine_;
+    std::unordered_map<std::string, machine::KernelMeasurement> memo_;
+    machine::KernelMeasurement latest_;
+    std::int64_t simulated_{0}, events_{0}, line_requests_{0};
+};
+
+/// Addresses for a kernel's arguments: in order, each on a page of its own; equal tensors share one.
+std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel);
+
+}  // namespace rafter::engine

@@ -1,0 +1,248 @@
+#include "sim/engine/run.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "sim/engine/kernel_runner.h"
+#include "sim/engine/l2_state.h"
+#include "sim/lowering/lower.h"
+#include "sim/stats/physics.h"
+#include "sim/stats/roofline.h"
+
+namespace rafter::engine {
+
+namespace {
+
+std::string_view family_name(workload::Family family) {
+    switch (family) {
+        case workload::Family::dlrm:
+            return "dlrm";
+        case workload::Family::mlp:
+            return "mlp";
+        case workload::Family::cnn:
+            return "cnn";
+        case workload::Family::rnn:
+            return "rnn";
+        case workload::Family::transformer:
+            return "transformer";
+    }
+    return "";
+}
+
+std::int64_t peak_rss_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+/// Adds a launch to the books of its kernel.
+void add(stats::KernelResult& result, const machine::KernelMeasurement& measured, std::int64_t times, Femtoseconds gap) {
+    result.count += times;
+    result.time += measured.time * times;
+    result.launch += gap * times;
+    for (std::size_t i = 0; i < stats::kCauses; ++i) result.causes[i] += measured.causes[i] * times;
+    result.traffic += measured.traffic * times;
+    result.line_requests += measured.line_requests * times;
+    result.events += measured.events * times;
+    result.parallelism.busy_sms = measured.busy_sms;
+}
+
+class Run {
+public:
+    Run(const config::HwConfig& gpu, const workload::Model& model, const RunOptions& options)
+        : gpu_(gpu), model_(model), options_(options), runner_(gpu, options), l2_(gpu.l2.capacity.value) {}
+
+    stats::RunResult execute();
+
+private:
+    void run_phase(const workload::Phase& phase);
+    void run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer);
+    Femtoseconds run_layer(const workload::Layer& layer, stats::LayerResult& result);
+    void launch(const lowering::Launch& launch, stats::KernelResult& result);
+    void open_layers(const workload::Phase& phase);
+    stats::KernelResult describe(const program::Kernel& kernel) const;
+    void report_progress(const std::string& label);
+    std::int64_t layer_executions() const;
+
+    const config::HwConfig& gpu_;
+    const workload::Model& model_;
+    const RunOptions& options_;
+    KernelRunner runner_;
+    L2State l2_;
+    stats::RunResult result_;
+    std::int64_t done_{0}, total_{0}, launched_{0};
+    Femtoseconds step_time_{};
+    Bytes step_kv_{};
+    std::int64_t step_context_{0};
+};
+
+std::int64_t Run::layer_executions() const {
+    std::int64_t total = 0;
+    for (const auto& phase : model_.phases)
+        for (const auto& block : phase.blocks)
+            total += phase.steps * block.repeat * static_cast<std::int64_t>(block.layers.size());
+    return total;
+}
+
+void Run::report_progress(const std::string& label) {
+    ++done_;
+    if (options_.progress) options_.progress(label, done_, total_);
+}
+
+/// One result row per layer of the description, filled over repetitions and steps.
+void Run::open_layers(const workload::Phase& phase) {
+    for (const auto& block : phase.blocks) {
+        for (const auto& layer : block.layers) {
+            stats::LayerResult row;
+            row.phase = phase.name;
+            row.name = block.name.empty() ? layer.name : block.name + "/" + layer.name;
+            row.op = layer.op;
+            row.family = std::string(family_name(layer.family));
+            row.count = 0;
+            row.dtype = workload::compute_dtype(layer);
+            row.parallelism.chain_length = workload::chain_length(layer);
+            result_.layers.push_back(std::move(row));
+        }
+    }
+}
+
+stats::KernelResult Run::describe(const program::Kernel& kernel) const {
+    stats::KernelResult result;
+    result.name = kernel.name;
+    result.count = 0;
+    result.grid = kernel.grid;
+    result.threads = kernel.resources.threads;
+    result.registers_per_thread = kernel.resources.registers_per_thread;
+    result.shared_memory_bytes = kernel.resources.shared_memory.value;
+    result.ctas_per_sm = lowering::ctas_per_sm(kernel.resources, gpu_.sm);
+    auto& p = result.parallelism;
+    p.ctas = kernel.grid;
+    const std::int64_t slots = std::max<std::int64_t>(1, result.ctas_per_sm * gpu_.sm.count);
+    p.waves = static_cast<double>(kernel.grid) / static_cast<double>(slots);
+    const std::int64_t resident = std::min(result.ctas_per_sm, ceil_div(kernel.grid, gpu_.sm.count));
+    p.occupancy = static_cast<double>(resident * kernel.resources.threads) / static_cast<double>(gpu_.sm.max_threads);
+    return result;
+}
+
+void Run::launch(const lowering::Launch& launch, stats::KernelResult& result) {
+    program::Kernel kernel = launch.kernel;
+    kernel.graph = kernel.graph || options_.launch == LaunchMode::graph;
+    const Femtoseconds gap = kernel.graph ? gpu_.launch.graph_gap : gpu_.launch.stream_gap;
+    for (std::int64_t done = 0; done < launch.repeat;) {
+        const L2State before = l2_;
+        const StartState start = l2_.before(kernel);
+        const auto& measured = runner_.run(kernel, start);
+        l2_.after(kernel, start, measured);
+        // A launch that leaves the cache as it found it repeats itself.
+        const bool steady = !options_.exact && l2_ == before;
+        const std::int64_t times = steady ? launch.repeat - done : 1;
+        add(result, measured, times, gap);
+        result.issued_macs += kernel.issued_macs * static_cast<Count>(times);
+        launched_ += times;
+        done += times;
+    }
+}
+
+Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& row) {
+    const auto counts = workload::count(layer);
+    row.count += 1;
+    row.macs += counts.macs;
+    row.flops += counts.flops;
+    row.algorithmic_read += counts.read_bytes();
+    row.algorithmic_write += counts.output_bytes;
+    Femtoseconds time{};
+    std::size_t index = 0;
+    for (const auto& launch_ : lowering::lower(layer, gpu_)) {
+        // A growing context may change the choice of kernel: each choice has a row of its own.
+        while (index < row.kernels.size() && row.kernels[index].name != launch_.kernel.name) ++index;
+        if (index == row.kernels.size()) row.kernels.push_back(describe(launch_.kernel));
+        stats::KernelResult& kernel = row.kernels[index];
+        const Femtoseconds before = kernel.time;
+        launch(launch_, kernel);
+        time += kernel.time - before;
+        index = 0;
+    }
+    row.time += time;
+    if (const auto* attention = std::get_if<workload::Attention>(&layer.operation); attention && attention->decode) {
+        step_kv_ += counts.parameter_bytes;
+        step_context_ = attention->seq_kv;
+    }
+    return time;
+}
+
+void Run::run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer) {
+    for (std::int64_t repetition = 0; repetition < block.repeat; ++repetition) {
+        for (std::size_t i = 0; i < block.layers.size(); ++i) {
+            const workload::Layer layer = phase.layer_at(block, i, step, repetition);
+            step_time_ += run_layer(layer, result_.layers[first_layer + i]);
+            report_progress(result_.layers[first_layer + i].name);
+        }
+    }
+}
+
+void Run::run_phase(const workload::Phase& phase) {
+    const std::size_t first = result_.layers.size();
+    open_layers(phase);
+    stats::PhaseResult result;
+    result.name = phase.name;
+    result.steps = phase.steps;
+    for (std::int64_t step = 0; step < phase.steps; ++step) {
+        step_time_ = Femtoseconds{};
+        step_kv_ = Bytes{};
+        std::size_t layer = first;
+        for (const auto& block : phase.blocks) {
+            run_block(phase, block, step, layer);
+            layer += block.layers.size();
+        }
+        result.time += step_time_;
+        if (phase.kv_growth > 0) result.step_results.push_back({step, step_context_, step_time_, step_kv_});
+    }
+    result_.phases.push_back(std::move(result));
+}
+
+/// Sums a layer's kernels.
+void close_layer(stats::LayerResult& row, const config::HwConfig& gpu) {
+    const std::int64_t chain = row.parallelism.chain_length;
+    const stats::KernelResult* longest = nullptr;
+    for (const auto& kernel : row.kernels) {
+        for (std::size_t i = 0; i < stats::kCauses; ++i) row.causes[i] += kernel.causes[i];
+        row.traffic += kernel.traffic;
+        if (longest == nullptr || kernel.time > longest->time) longest = &kernel;
+    }
+    if (longest != nullptr) row.parallelism = longest->parallelism;
+    row.parallelism.chain_length = chain;
+    stats::finish_layer(row, gpu);
+}
+
+stats::RunResult Run::execute() {
+    const auto begin = std::chrono::steady_clock::now();
+    result_.gpu = gpu_;
+    result_.workload_name = model_.name;
+    result_.workload_family = std::string(family_name(model_.family));
+    result_.dims = model_.dims;
+    for (const auto& consumer : model_.memory()) result_.memory.push_back({consumer.name, consumer.size});
+    total_ = layer_executions();
+    for (const auto& phase : model_.phases) run_phase(phase);
+    for (auto& layer : result_.layers) close_layer(layer, gpu_);
+    auto& simulator = result_.simulator;
+    simulator.events = runner_.events();
+    simulator.line_requests = runner_.line_requests();
+    simulator.kernels_simulated = runner_.simulated();
+    simulator.kernels_launched = launched_;
+    simulator.mode = options_.exact ? "exact" : "memo";
+    simulator.peak_rss_bytes = peak_rss_bytes();
+    simulator.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    stats::check_physics(result_);
+    return result_;
+}
+
+}  // namespace
+
+stats::RunResult run(const config::HwConfig& gpu, const workload::Model& model, const RunOptions& options) {
+    workload::check_capacity(model, gpu.dram.capacity, gpu.name);
+    return Run(gpu, model, options).execute();
+}
+
+}  // namespace rafter::engine

@@ -1,0 +1,128 @@
+#include "sim/machine/gpu.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sim/core/error.h"
+#include "sim/machine/residency.h"
+#include "sim/program/access.h"
+
+namespace rafter::machine {
+
+Gpu::Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu)
+    : sc_module(name), gpu_(gpu), crossbar_("crossbar", gpu_), dram_("dram", gpu_) {
+    for (std::int64_t i = 0; i < gpu_.sm.count; ++i) {
+        sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), gpu_, grid_));
+        sms_.back()->memory.bind(crossbar_.sms[static_cast<std::size_t>(i)]);
+    }
+    for (std::int64_t i = 0; i < gpu_.l2.slices; ++i) {
+        const auto index = static_cast<std::size_t>(i);
+        slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), static_cast<int>(i), gpu_));
+        crossbar_.slices[index].bind(slices_.back()->socket);
+        crossbar_.watch(index, slices_.back()->tags());
+        slices_.back()->dram.bind(dram_.sockets[index]);
+    }
+    SC_METHOD(dispatch);
+    sensitive << launch_;
+    dont_initialize();
+}
+
+void Gpu::reset(const KernelRun& run) {
+    crossbar_.reset();
+    dram_.reset();
+    for (auto& slice : slices_) slice->reset();
+    for (const WarmRange& range : run.warm) install(range);
+    crossbar_.reset();
+    dram_.reset();  // installing evicts nothing that counts
+    SmKernel launch;
+    launch.epoch = static_cast<Fs>(sc_core::sc_time_stamp().value());
+    launch.start = run.launch_gap.value;
+    launch.clk = run.kernel->tensor ? gpu_.tensor_peak : gpu_.boost;
+    launch.slots = run.ctas_per_sm;
+    launch.l1_lines = run.l1_lines;
+    for (auto& sm : sms_) sm->begin_kernel(launch);
+    grid_.begin(*run.kernel, run.buffers, gpu_.launch.grid_sync.value);
+}
+
+void Gpu::install(const WarmRange& range) {
+    const auto first = static_cast<std::uint64_t>(range.base / program::kLineBytes);
+    const auto last = static_cast<std::uint64_t>(ceil_div(range.base + range.size, program::kLineBytes));
+    for (std::uint64_t line = first; line < last; ++line) {
+        slices_[crossbar_.slice_of(line)]->install(crossbar_.local_of(line), range.dirty);
+    }
+}
+
+// Breadth first: a CTA to every SM before the second to any.
+void Gpu::dispatch() {
+    const Fs now = grid_.start();
+    bool placed = true;
+    while (placed && !grid_.exhausted()) {
+        placed = false;
+        for (auto& sm : sms_) {
+            if (grid_.exhausted()) break;
+            if (!sm->has_free_slot()) continue;
+            sm->place(grid_.take(), now);
+            placed = true;
+        }
+    }
+}
+
+KernelMeasurement Gpu::run(const KernelRun& run) {
+    reset(run);
+    grid_.set_start(run.launch_gap.value);
+    launch_.notify(sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(run.launch_gap.value)));
+    sc_core::sc_start();
+    if (!grid_.complete()) throw InternalError(grid_.describe_stall());
+    for (auto& sm : sms_) sm->end_kernel(grid_.end());
+    return measure(run);
+}
+
+KernelMeasurement Gpu::measure(const KernelRun& run) {
+    KernelMeasurement result;
+    result.time = Femtoseconds(grid_.end());
+    Fs resident = 0;
+    for (const auto& sm : sms_) {
+        const auto& times = sm->breakdown().times();
+        for (std::size_t i = 0; i < times.size(); ++i) result.causes[i] += times[i];
+        const auto& counters = sm->memory_counters();
+        result.line_requests += counters.lines;
+        result.events += sm->events();
+        result.traffic.l1_read += Bytes(counters.l1_read + sm->shared_bytes());
+        result.traffic.l1_write += Bytes(counters.l1_write);
+        resident += sm->resident_time();
+    }
+    result.traffic.l2_read = Bytes(crossbar_.read_bytes());
+    result.traffic.l2_write = Bytes(crossbar_.write_bytes());
+    result.traffic.hbm_read = Bytes(dram_.read_bytes());
+    result.traffic.hbm_write = Bytes(dram_.write_bytes());
+    result.busy_sms = static_cast<double>(resident) / static_cast<double>(std::max<Fs>(1, grid_.end()));
+    count_residency(run, result);
+    return result;
+}
+
+void Gpu::count_residency(const KernelRun& run, KernelMeasurement& result) const {
+    ResidencyCounter counter(run);
+    for (const auto& slice : slices_) {
+        slice->tags().for_each([&](std::uint64_t local, model::SectorMask, model::SectorMask dirty) {
+            counter.add(slice->global_line(local), dirty != 0);
+        });
+    }
+    counter.collect(result);
+}
+
+struct Machine::Impl {
+    explicit Impl(const config::HwConfig& config) : gpu("gpu", config) {}
+    Gpu gpu;
+};
+
+Machine::Machine(const config::HwConfig& gpu) {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    impl_ = std::make_unique<Impl>(gpu);
+}
+
+Machine::~Machine() = default;
+
+KernelMeasurement Machine::run(const KernelRun& run) { return impl_->gpu.run(run); }
+
+}  // namespace rafter::machine

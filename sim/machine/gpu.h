@@ -1,0 +1,40 @@
+// The GPU: elaborates and binds SMs, crossbar, L2 slices and DRAM, and runs one grid at a time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/config/hw_config.h"
+#include "sim/machine/crossbar.h"
+#include "sim/machine/dram.h"
+#include "sim/machine/grid.h"
+#include "sim/machine/l2_slice.h"
+#include "sim/machine/machine.h"
+#include "sim/machine/sm.h"
+
+namespace rafter::machine {
+
+class Gpu : public sc_core::sc_module {
+public:
+    SC_HAS_PROCESS(Gpu);
+    Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu);
+
+    KernelMeasurement run(const KernelRun& run);
+
+private:
+    void dispatch();  ///< the command processor's work: the launch gap is over, hand out the first CTAs
+    void reset(const KernelRun& run);
+    void install(const WarmRange& range);
+    KernelMeasurement measure(const KernelRun& run);
+    void count_residency(const KernelRun& run, KernelMeasurement& result) const;
+
+    const config::HwConfig gpu_;
+    Grid grid_;
+    sc_core::sc_event launch_;
+    std::vector<std::unique_ptr<Sm>> sms_;
+    Crossbar crossbar_;
+    std::vector<std::unique_ptr<L2Slice>> slices_;
+    Dram dram_;
+};
+
+}  // namespace rafter::machine

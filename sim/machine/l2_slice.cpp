@@ -1,0 +1,99 @@
+#include "sim/machine/l2_slice.h"
+
+#include "sim/program/access.h"
+
+namespace rafter::machine {
+
+namespace {
+
+/// (L2.4): each slice serves its share of the chip's sustained bandwidth.
+Fs sector_service(const config::HwConfig& gpu) {
+    const Femtoseconds all = clocks(program::kSectorBytes * gpu.l2.slices, gpu.boost);
+    return std::max<Fs>(1, ceil_div(all.value, gpu.l2.bytes_per_clk));
+}
+
+std::int64_t lines_per_slice(const config::L2& l2) { return l2.capacity.value / program::kLineBytes / l2.slices; }
+
+Fs burst_time(const config::Dram& dram) {
+    return static_cast<Fs>(static_cast<double>(dram.access_granularity.value) * static_cast<double>(dram.channels) /
+                           dram.peak_bytes_per_s() * 1e15);
+}
+
+}  // namespace
+
+L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::HwConfig& gpu)
+    : sc_module(name),
+      socket("socket"),
+      dram("dram"),
+      index_(index),
+      interleave_(static_cast<std::uint64_t>(gpu.l2.slices)),
+      sector_service_(sector_service(gpu)),
+      write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
+      bandwidth_(sector_service_ * 4),
+      tags_(lines_per_slice(gpu.l2), gpu.l2.ways) {
+    socket.register_b_transport(this, &L2Slice::b_transport);
+}
+
+void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+    Request& request = request_of(transaction);
+    const Fs work = sectors_in(request.sectors) * sector_service_;
+    // An atomic reads, adds and writes: it holds the slice twice as long (L2.5).
+    const Fs service = request.kind == Kind::atomic ? 2 * work : work;
+    const Fs start = bandwidth_.reserve(request.time, service) - service;
+    request.l2_wait += start - request.time;
+    request.time = start;
+
+    auto outcome = request.kind == Kind::write ? tags_.write(request.local, request.sectors, start)
+                                               : tags_.read(request.local, request.sectors, start);
+    if (request.kind == Kind::atomic) tags_.write(request.local, request.sectors, start);
+    if (outcome.evicted_dirty != 0) {
+        const Fs accepted = write_back(outcome, start);
+        if (request.kind != Kind::read) hold(request, accepted, request.hbm_wait);
+    }
+    if (outcome.missing != 0) {
+        fetch(transaction, request, outcome.missing, delay);
+    } else if (request.kind == Kind::read) {
+        hold(request, outcome.ready, request.hbm_latency);  // hit under a miss: the fetch is on its way
+    }
+}
+
+void L2Slice::hold(Request& request, Fs until, Fs& share) {
+    if (until <= request.time) return;
+    share += until - request.time;
+    request.time = until;
+}
+
+void L2Slice::fetch(tlm::tlm_generic_payload& transaction, Request& request, model::SectorMask missing, sc_core::sc_time& delay) {
+    const auto asked = request.sectors;
+    const auto kind = request.kind;
+    request.sectors = missing;
+    request.kind = Kind::read;
+    dram->b_transport(transaction, delay);
+    request.sectors = asked;
+    request.kind = kind;
+    tags_.set_ready(request.time);
+}
+
+/// Sends the victim's dirty sectors to the DRAM; returns when the evicting write may go on (the write queue holds it back when
+/// full).
+Fs L2Slice::write_back(const model::TagArray::Outcome& outcome, Fs at) {
+    eviction_.begin(Kind::write, interleave_.unit(static_cast<std::uint64_t>(index_), outcome.victim), outcome.evicted_dirty, at);
+    sc_core::sc_time delay;
+    dram->b_transport(eviction_, delay);
+    return eviction_.time - write_queue_;
+}
+
+void L2Slice::reset() {
+    bandwidth_.reset();
+    tags_.clear();
+}
+
+void L2Slice::install(std::uint64_t local, bool dirty) {
+    if (dirty) {
+        tags_.write(local, model::kAllSectors, 0);
+    } else {
+        tags_.read(local, model::kAllSectors, 0);
+    }
+}
+
+}  // namespace rafter::machine

@@ -1,0 +1,43 @@
+// One slice of the L2: its bandwidth, its tags, its port to the DRAM.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "sim/config/hw_config.h"
+#include "sim/machine/request.h"
+#include "sim/model/calendar.h"
+#include "sim/model/divider.h"
+#include "sim/model/tag_array.h"
+
+namespace rafter::machine {
+
+class L2Slice : public sc_core::sc_module {
+public:
+    L2Slice(const sc_core::sc_module_name& name, int index, const config::HwConfig& gpu);
+
+    tlm_utils::simple_target_socket<L2Slice> socket;
+    tlm_utils::simple_initiator_socket<L2Slice> dram;
+
+    void reset();
+    /// Marks a line as held, as an earlier kernel left it.
+    void install(std::uint64_t local, bool dirty);
+    const model::TagArray& tags() const { return tags_; }
+    std::uint64_t global_line(std::uint64_t local) const { return interleave_.unit(static_cast<std::uint64_t>(index_), local); }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+    void fetch(tlm::tlm_generic_payload& transaction, Request& request, model::SectorMask missing, sc_core::sc_time& delay);
+    Fs write_back(const model::TagArray::Outcome& outcome, Fs at);
+    static void hold(Request& request, Fs until, Fs& share);
+
+    int index_;
+    model::Interleave interleave_;
+    Fs sector_service_;
+    Fs write_queue_;  ///< how far the DRAM may lag behind before a write waits for it
+    model::Calendar bandwidth_;
+    model::TagArray tags_;
+    Request eviction_;
+};
+
+}  // namespace rafter::machine

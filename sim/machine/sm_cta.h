@@ -1,0 +1,44 @@
+// A resident CTA: the machine's side of program::Cta.
+#pragma once
+
+#include "sim/machine/sm.h"
+#include "sim/program/cta.h"
+#include "sim/program/task.h"
+
+namespace rafter::machine {
+
+class SmCta final : public program::Cta {
+public:
+    SmCta(Sm& sm, int slot) : sm_(sm), slot_(slot) {}
+
+    void start(std::int64_t index, const program::Kernel& kernel, const std::vector<program::Buffer>& buffers);
+    /// Runs to the next suspension; true while there is more to do.
+    bool resume(Fs now);
+    Fs drained() const { return drained_.ready_fs; }
+    stats::Cause drain_cause() const { return static_cast<stats::Cause>(drained_.cause); }
+
+    std::int64_t index() const override { return index_; }
+    program::Ticket load(const program::Access& access, program::Path path) override;
+    program::Ticket store(const program::Access& access) override;
+    program::Ticket atomic_add(const program::Access& access) override;
+    program::Ticket mma_async(const program::Mma& mma) override;
+    program::Suspend wait(const program::Ticket& ticket) override;
+    program::Suspend mma(const program::Mma& mma) override;
+    program::Suspend vector(const program::Vector& work) override;
+    program::Suspend shared(std::int64_t bytes) override;
+    program::Suspend barrier() override;
+    program::Suspend grid_sync() override;
+
+private:
+    program::Suspend until(Fs at, stats::Cause cause);
+    program::Ticket remember(const program::Ticket& ticket);
+
+    Sm& sm_;
+    int slot_;
+    std::int64_t index_{0};
+    Fs now_{0};
+    program::Ticket drained_;
+    program::TileProgram program_;
+};
+
+}  // namespace rafter::machine

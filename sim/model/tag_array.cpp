@@ -1,0 +1,118 @@
+#include "sim/model/tag_array.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sim/core/error.h"
+
+namespace rafter::model {
+
+namespace {
+
+// Four ways at a time: GCC and clang lower this to whatever the target has.
+typedef std::uint32_t Four __attribute__((vector_size(16)));
+typedef std::int32_t SignedFour __attribute__((vector_size(16)));
+
+constexpr int kTickShift = 20;               // last uses are kept in 2^20 fs, about a nanosecond
+constexpr std::uint32_t kFuture = 1U << 24;  // a fetch is never further ahead than 16 ms
+constexpr std::uint32_t kNever = 0xFF;       // entry of a padding way: matches no tag, never the oldest
+
+Four load(const std::uint32_t* from) {
+    Four v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+
+std::uint32_t tick(Fs t) { return static_cast<std::uint32_t>(t >> kTickShift); }
+
+}  // namespace
+
+TagArray::TagArray(std::int64_t lines, std::int64_t ways)
+    : full_ways_(ways),
+      ways_(std::min(ways, lines)),
+      padded_((ways_ + 3) / 4 * 4),
+      lines_per_set_(static_cast<std::uint64_t>((2 * padded_ + 15) / 16)),
+      sets_(static_cast<std::uint64_t>(ways_ > 0 ? lines / ways_ : 1)),
+      host_lines_(sets_.divisor() * lines_per_set_) {}
+
+void TagArray::resize(std::int64_t lines) {
+    ways_ = std::min(full_ways_, lines);
+    padded_ = (ways_ + 3) / 4 * 4;
+    lines_per_set_ = static_cast<std::uint64_t>((2 * padded_ + 15) / 16);
+    sets_ = Divider(static_cast<std::uint64_t>(ways_ > 0 ? lines / ways_ : 1));
+    RAFTER_CHECK(sets_.divisor() * lines_per_set_ <= host_lines_.size(), "a tag array cannot grow");
+    clear();
+}
+
+void TagArray::clear() { std::fill(host_lines_.begin(), host_lines_.end(), HostLine{}); }
+
+std::uint64_t TagArray::line_of(std::uint64_t set, std::uint64_t tag) const {
+    const std::uint64_t r = rotation(tag);
+    return tag * sets_.divisor() + (set >= r ? set - r : set + sets_.divisor() - r);
+}
+
+// An entry holds its tag + 1, so that an empty one matches nothing.
+std::int64_t TagArray::find(const std::uint32_t* set, std::uint32_t tag) const {
+    Four at{};  // way + 1 of the match in its lane
+    Four way{1, 2, 3, 4};
+    for (std::int64_t i = 0; i < padded_; i += 4) {
+        at |= ((load(set + i) >> 8) == tag + 1) & way;
+        way += 4;
+    }
+    return static_cast<std::int64_t>(at[0] | at[1] | at[2] | at[3]) - 1;
+}
+
+std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const {
+    const SignedFour reference = SignedFour{} + static_cast<std::int32_t>(now + kFuture);
+    const SignedFour limit = SignedFour{} + static_cast<std::int32_t>(ways_);  // padding ways are never the oldest
+    SignedFour longest{-1, -1, -1, -1}, victim{}, way{0, 1, 2, 3};
+    for (std::int64_t i = 0; i < padded_; i += 4) {
+        const SignedFour age = reference - reinterpret_cast<SignedFour>(load(set + padded_ + i));
+        const SignedFour older = (age > longest) & (way < limit);
+        longest = (age & older) | (longest & ~older);
+        victim = (way & older) | (victim & ~older);
+        way += 4;
+    }
+    int best = 0;
+    for (int lane = 1; lane < 4; ++lane) best = longest[lane] > longest[best] ? lane : best;
+    return victim[best];
+}
+
+TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now) {
+    if (ways_ == 0) return {fetch ? valid : SectorMask{0}, dirty, line, 0};
+    const Where where = locate(line);
+    std::uint32_t* set = block(where.set);
+    const std::uint32_t bits = static_cast<std::uint32_t>(valid) << 4 | dirty;
+    const std::uint32_t time = tick(now);
+    Outcome outcome;
+    std::int64_t way = find(set, where.tag);
+    if (way >= 0) {
+        std::uint32_t& entry = set[way];
+        std::uint32_t& used = set[padded_ + way];
+        last_used_ = &used;
+        if (fetch) outcome.missing = static_cast<SectorMask>(valid & ~mask(entry >> 4));
+        entry |= bits;
+        const std::uint32_t ahead = used - time;  // in flight when it lies in the future
+        if (ahead != 0 && ahead < kFuture) {
+            outcome.ready = ((now >> kTickShift) + ahead) << kTickShift;
+        } else {
+            used = time;
+        }
+        return outcome;
+    }
+    way = oldest(set, time);
+    std::uint32_t& entry = set[way];
+    last_used_ = &set[padded_ + way];
+    if (fetch) outcome.missing = valid;
+    outcome.evicted_dirty = mask(entry);
+    if (outcome.evicted_dirty != 0) outcome.victim = line_of(where.set, (entry >> 8) - 1);
+    entry = (where.tag + 1) << 8 | bits;
+    *last_used_ = time;
+    return outcome;
+}
+
+void TagArray::set_ready(Fs ready) {
+    if (ways_ > 0) *last_used_ = tick(ready) + 1;
+}
+
+}  // namespace rafter::model

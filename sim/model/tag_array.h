@@ -1,0 +1,91 @@
+// Tags of a set-associative, sectored, write-back cache with LRU replacement. docs/model/l2.md, equations (L2.1)-(L2.3).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/model/arena.h"
+#include "sim/model/calendar.h"
+#include "sim/model/divider.h"
+
+namespace rafter::model {
+
+using SectorMask = std::uint8_t;  ///< bit i: 32-byte sector i of a 128-byte line
+inline constexpr SectorMask kAllSectors = 0xF;
+
+class TagArray {
+public:
+    struct Outcome {
+        SectorMask missing{0};        ///< sectors that have to be fetched (reads only)
+        SectorMask evicted_dirty{0};  ///< sectors of the victim to write back
+        std::uint64_t victim{0};      ///< line of the victim, meaningful when evicted_dirty != 0
+        Fs ready{0};                  ///< hits: when the data is there (a hit under a miss waits for the fetch), to 2 ns
+    };
+
+    /// Holds `lines` lines of `ways` ways; sets are rounded down. 0 lines is legal: everything misses.
+    TagArray(std::int64_t lines, std::int64_t ways);
+
+    Outcome read(std::uint64_t line, SectorMask sectors, Fs now) { return touch(line, sectors, 0, true, now); }
+    /// Whole sectors are written: nothing is fetched.
+    Outcome write(std::uint64_t line, SectorMask sectors, Fs now) { return touch(line, sectors, sectors, false, now); }
+    /// The data of the fetch started by the last read() arrives at `ready`.
+    void set_ready(Fs ready);
+
+    /// Brings the host's cache lines of this line's set near.
+    void prefetch(std::uint64_t line) const {
+        if (ways_ == 0) return;
+        const std::uint32_t* set = block(locate(line).set);
+        __builtin_prefetch(set);
+        __builtin_prefetch(set + padded_);
+    }
+
+    void clear();
+    /// Empties the array and gives it another capacity. Errors: InternalError beyond the one it was made with.
+    void resize(std::int64_t lines);
+    std::int64_t capacity_lines() const { return static_cast<std::int64_t>(sets_.divisor()) * ways_; }
+
+    /// Calls visit(line, valid sectors, dirty sectors) for every line held, in a fixed order.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (std::uint64_t set = 0; ways_ > 0 && set < sets_.divisor(); ++set)
+            for (std::int64_t way = 0; way < ways_; ++way) {
+                const std::uint32_t entry = block(set)[way];
+                if (entry != 0) visit(line_of(set, (entry >> 8) - 1), mask(entry >> 4), mask(entry));
+            }
+    }
+
+private:
+    struct Where {
+        std::uint64_t set;
+        std::uint32_t tag;
+    };
+    static SectorMask mask(std::uint32_t bits) { return static_cast<SectorMask>(bits & 0xF); }
+    Where locate(std::uint64_t line) const {
+        const std::uint64_t tag = sets_.quotient(line);
+        std::uint64_t set = line - tag * sets_.divisor() + rotation(tag);  // (L2.1)
+        if (set >= sets_.divisor()) set -= sets_.divisor();
+        return {set, static_cast<std::uint32_t>(tag)};
+    }
+    std::uint64_t rotation(std::uint64_t tag) const { return (mix(tag) >> 32) * sets_.divisor() >> 32; }
+    std::uint64_t line_of(std::uint64_t set, std::uint64_t tag) const;
+    Outcome touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now);
+    std::int64_t find(const std::uint32_t* set, std::uint32_t tag) const;    ///< way, or -1
+    std::int64_t oldest(const std::uint32_t* set, std::uint32_t now) const;  ///< way used least recently
+
+    /// A set is one block: the entries ((tag + 1) << 8 | valid << 4 | dirty), then their last uses in 2^20 fs, both padded to
+    /// 4 ways; blocks begin on a cache line of the host.
+    struct alignas(64) HostLine {
+        std::array<std::uint32_t, 16> words;
+    };
+    const std::uint32_t* block(std::uint64_t set) const { return host_lines_[set * lines_per_set_].words.data(); }
+    std::uint32_t* block(std::uint64_t set) { return host_lines_[set * lines_per_set_].words.data(); }
+
+    std::int64_t full_ways_, ways_, padded_;
+    std::uint64_t lines_per_set_;
+    Divider sets_;
+    std::vector<HostLine, ArenaAllocator<HostLine>> host_lines_;
+    std::uint32_t* last_used_{nullptr};  ///< of the way touched last
+};
+
+}  // namespace rafter::model
