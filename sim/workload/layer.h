@@ -115,7 +115,7 @@ struct Layer {
     Operation operation;
     DType weights{DType::fp16}, activations{DType::fp16};
     std::vector<Tensor> inputs;      ///< activations read, in operand order
-    std::vector<Tensor> parameters;  ///< weights, tables, KV cache read
+    std::vector<Tensor> parameters;  ///< weights, tables, the KV cache
     std::vector<Tensor> outputs;
 };
 

@@ -5,28 +5,29 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/workload/layer.h"
 
 namespace rafter::workload {
 
-/// A sequence of layers executed `repeat` times; parameters of each repetition are different memory (unless shared).
+/// A sequence of layers executed `repeat` times; parameters of each repetition are different memory.
 struct Block {
     std::string name;  ///< "" for layers written directly in the phase
     std::int64_t repeat{1};
     std::vector<Layer> layers;  ///< of repetition 0, step 0
-    bool shared_parameters{false};
+    std::string entry;          ///< tensor id the first repetition reads; later ones read the block's own output
 };
 
-/// One pass over the blocks, `steps` times. In a decode phase the KV cache grows by `grow` tokens a step.
+/// One pass over the blocks, `steps` times. In a decode phase the KV cache grows by `kv_growth` tokens a step.
 struct Phase {
     std::string name;
     std::int64_t steps{1};
+    std::int64_t kv_growth{0};
     std::vector<Block> blocks;
-    /// The block's layers at a step and repetition, with tensor ids made unique per repetition. Pure.
+    /// A layer at a step and repetition: tensor ids unique per repetition, the KV cache at its size then. Pure.
     Layer layer_at(const Block& block, std::size_t index, std::int64_t step, std::int64_t repetition) const;
-    std::int64_t kv_growth{0};  ///< tokens appended per step
 };
 
 struct Consumer {
@@ -39,7 +40,10 @@ struct Model {
     Family family{Family::mlp};
     std::map<std::string, std::int64_t> dims;  ///< bound values, for the report
     std::vector<Phase> phases;
-    std::vector<Consumer> memory() const;  ///< resident at the peak moment, largest first
+    std::string path;                                           ///< file it was read from
+    std::vector<std::pair<std::string, std::string>> settings;  ///< --set it was read with
+    std::vector<std::string> notes;                             ///< seeds and defaults a reader should know
+    std::vector<Consumer> memory() const;                       ///< resident at the peak moment, largest first
 };
 
 /// Reads workloads/<name>.yaml or a path. `settings` are --set dim=value overrides. Throws Error with every mistake of the file.

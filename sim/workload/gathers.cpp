@@ -1,0 +1,113 @@
+// Readers of the operations whose memory is indexed: embedding bags and attention over a cache.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "sim/workload/builder.h"
+
+namespace rafter::workload {
+
+namespace {
+
+/// One index a line; blank lines and lines that begin with # are skipped. Errors name the file and the line.
+std::vector<std::int64_t> read_indices(const std::string& path, std::int64_t rows, const config::Value& named) {
+    std::vector<std::int64_t> indices;
+    std::ifstream file(path);
+    if (!file) {
+        named.error(fmt::format("{}: cannot read '{}'", named.path(), path));
+        return indices;
+    }
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == ',')) line.pop_back();
+        if (line.empty() || line.front() == '#') continue;
+        std::int64_t index = 0;
+        const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), index);
+        if (code != std::errc() || end != line.data() + line.size()) {
+            throw Error(Place{path, number, 1, line}, "expected one index a line");
+        }
+        if (index < 0 || index >= rows) {
+            throw Error(Place{path, number, 1, line},
+                        fmt::format("index {} is outside the table; allowed: 0 to {}", index, rows - 1));
+        }
+        indices.push_back(index);
+    }
+    if (indices.empty()) named.error(fmt::format("{}: '{}' holds no index", named.path(), path));
+    return indices;
+}
+
+}  // namespace
+
+Shape read_embedding(Fields& f, const Scope& scope) {
+    EmbeddingBag e;
+    e.tables = f.number_or("tables", 1, 1);
+    e.rows = f.number("rows");
+    e.dim = f.number("dim");
+    e.batch = f.number("batch");
+    e.pooling = f.number_or("pooling", 1, 1);
+    e.seed = static_cast<std::uint64_t>(f.number_or("seed", 1, 0));
+    const config::Value file = f.map().optional("indices");
+    const std::string pattern =
+        f.text_or("pattern", file.defined() ? "file" : "uniform", {"uniform", "zipf", "sequential", "file"});
+    e.pattern = pattern == "zipf"         ? IndexPattern::zipf
+                : pattern == "sequential" ? IndexPattern::sequential
+                : pattern == "file"       ? IndexPattern::file
+                                          : IndexPattern::uniform;
+    const config::Value alpha = f.map().optional("alpha");
+    if (alpha.defined()) e.alpha = alpha.real(0, 10);
+    if (e.pattern == IndexPattern::zipf && !alpha.defined()) f.error("pattern", "pattern zipf needs alpha");
+    if (e.pattern == IndexPattern::file) {
+        if (!file.defined()) {
+            f.error("pattern", "pattern file needs indices: FILE");
+        } else {
+            e.index_file = (std::filesystem::path(scope.directory) / file.text()).string();
+            e.indices = read_indices(e.index_file, e.rows, file);
+        }
+    }
+    Shape shape;
+    shape.inputs = {};
+    shape.parameters = e.tables * e.rows * e.dim;
+    shape.outputs = e.tables * e.batch * e.dim;
+    shape.is_table = true;
+    shape.operation = std::move(e);
+    return shape;
+}
+
+Shape read_attention(Fields& f, const Scope& scope) {
+    Attention a;
+    a.decode = f.text_or("mode", "prefill", {"prefill", "decode"}) == "decode";
+    a.batch = f.number("batch");
+    a.heads = f.number("heads");
+    a.kv_heads = f.number_or("kv_heads", a.heads, 1);
+    a.head_dim = f.number("head_dim");
+    a.head_dim_v = f.number_or("head_dim_v", a.head_dim, 1);
+    a.seq_q = f.number_or("seq_q", 1, 1);
+    a.seq_kv = f.number_or("seq_kv", a.seq_q, 1);
+    const config::Value causal = f.map().optional("causal");
+    a.causal = !causal.defined() || causal.boolean();
+    a.window = f.number_or("window", 0, 0);
+    a.kv_dtype = scope.formats.kv;
+    if (a.heads % a.kv_heads != 0) {
+        f.error("kv_heads", fmt::format("kv_heads does not divide heads: heads = {}, kv_heads = {}", a.heads, a.kv_heads));
+        a.kv_heads = a.heads;
+    }
+    if (a.seq_kv < a.seq_q)
+        f.error("seq_kv", fmt::format("seq_kv = {} is less than seq_q = {}: it includes the new tokens", a.seq_kv, a.seq_q));
+    const std::int64_t held = a.window > 0 ? std::min(a.window, a.seq_kv) : a.seq_kv;
+    const std::int64_t kv_per_token = a.batch * a.kv_heads * (a.head_dim + a.head_dim_v);
+    const std::int64_t queries = a.batch * a.heads * a.head_dim * a.seq_q;
+    Shape shape;
+    // Prefill reads Q, K and V as activations; decode reads Q and the cache.
+    shape.inputs = {a.decode ? queries : queries + kv_per_token * a.seq_kv};
+    shape.parameters = a.decode ? kv_per_token * held : 0;
+    shape.outputs = a.batch * a.heads * a.head_dim_v * a.seq_q;
+    shape.is_cache = true;
+    shape.operation = a;
+    return shape;
+}
+
+}  // namespace rafter::workload
