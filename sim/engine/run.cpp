@@ -113,6 +113,7 @@ stats::KernelResult Run::describe(const program::Kernel& kernel) const {
     result.name = kernel.name;
     result.count = 0;
     result.grid = kernel.grid;
+    result.tensor = kernel.tensor;
     result.threads = kernel.resources.threads;
     result.registers_per_thread = kernel.resources.registers_per_thread;
     result.shared_memory_bytes = kernel.resources.shared_memory.value;
@@ -222,6 +223,7 @@ stats::RunResult Run::execute() {
     result_.workload_name = model_.name;
     result_.workload_family = std::string(family_name(model_.family));
     result_.dims = model_.dims;
+    result_.notes = model_.notes;
     for (const auto& consumer : model_.memory()) result_.memory.push_back({consumer.name, consumer.size});
     total_ = layer_executions();
     for (const auto& phase : model_.phases) run_phase(phase);

@@ -15,7 +15,6 @@ enum class LaunchMode : std::uint8_t { stream, graph };
 struct RunOptions {
     LaunchMode launch{LaunchMode::stream};
     bool exact{false};  ///< simulate every kernel, no memo
-    int jobs{1};        ///< processes; the result does not depend on it
     std::function<void(const std::string& label, std::int64_t done, std::int64_t total)> progress;  ///< may be empty
 };
 

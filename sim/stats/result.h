@@ -33,6 +33,7 @@ struct KernelResult {
     std::string name;
     std::int64_t count{1};
     std::int64_t grid{};
+    bool tensor{false};  ///< multiplies on tensor cores
     std::int64_t threads{}, registers_per_thread{}, shared_memory_bytes{}, ctas_per_sm{};
     Femtoseconds time{};    ///< launch gap included
     Femtoseconds launch{};  ///< the launch gap's share
