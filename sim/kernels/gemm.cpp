@@ -1,0 +1,243 @@
+#include "sim/kernels/gemm.h"
+
+#include <array>
+
+#include "sim/core/error.h"
+
+namespace rafter::kernels {
+
+using program::Access;
+using program::Buffer;
+using program::Cta;
+using program::Mma;
+using program::Path;
+using program::Ticket;
+using program::Vector;
+
+namespace {
+
+constexpr std::size_t kMostStages = 16;
+constexpr std::int64_t kRasterGroup = 8;  // rows of tiles walked together, so that neighbours share A and B in the L2
+
+std::int64_t issued_extent_sum(std::int64_t total, std::int64_t tile, const auto& issued) {
+    const std::int64_t full = total / tile, rest = total % tile;
+    return full * issued(tile) + (rest > 0 ? issued(rest) : 0);
+}
+
+}  // namespace
+
+std::int64_t even_splits(std::int64_t k_blocks, std::int64_t wanted) {
+    const std::int64_t per_split = ceil_div(k_blocks, std::clamp<std::int64_t>(wanted, 1, k_blocks));
+    return ceil_div(k_blocks, per_split);
+}
+
+Count GemmParameters::issued_macs() const {
+    const auto im = issued_extent_sum(m, tile.m, [&](std::int64_t v) { return tile.issued_m(v); });
+    const auto in = issued_extent_sum(n, tile.n, [&](std::int64_t v) { return tile.issued_n(v); });
+    const auto ik = issued_extent_sum(k, tile.k, [&](std::int64_t v) { return tile.issued_k(v); });
+    return Count(batch) * Count(im) * Count(in) * Count(ik);
+}
+
+std::string GemmParameters::text() const {
+    std::string s;
+    for (const std::int64_t v : {batch, m, n, k, a_stride, b_stride, tile.m, tile.n, tile.k, tile.stages, tile.warps_m,
+                                 tile.warps_n, tile.unit_m, tile.unit_n, splits, grid}) {
+        s += std::to_string(v) + ",";
+    }
+    for (const DType t : {a, b, compute, epilogue.out}) s += std::string(name(t)) + ",";
+    return s + (b_transposed ? "tn," : "nn,") + epilogue.text();
+}
+
+Gemm::Gemm(const GemmParameters& parameters)
+    : p_(parameters),
+      units_(parameters.units()),
+      k_per_split_(parameters.blocks_per_split() * parameters.tile.k),
+      tile_count_(parameters.tiles_m() * parameters.tiles_n()),
+      unpacks_(bits(parameters.b) < bits(parameters.compute)),
+      simt_(parameters.tile.feed == Feed::simt),
+      a_(Matrix::packed(parameters.k, parameters.a)),
+      b_(Matrix::packed(parameters.b_transposed ? parameters.k : parameters.n, parameters.b)),
+      residual_(Matrix::packed(parameters.n, parameters.epilogue.out)),
+      c_(Matrix::packed(parameters.epilogue.gated && !parameters.epilogue.partial ? parameters.n / 2 : parameters.n,
+                        parameters.epilogue.partial ? DType::fp32 : parameters.epilogue.out)),
+      out_bits_(c_.bits) {
+    RAFTER_CHECK(p_.tile.stages >= 2 && p_.tile.stages <= static_cast<std::int64_t>(kMostStages), "stages of a GEMM tile");
+    RAFTER_CHECK(p_.splits == even_splits(ceil_div(p_.k, p_.tile.k), p_.splits), "a split without a k block");
+    RAFTER_CHECK(p_.splits == 1 || p_.epilogue.partial, "split-K stores partial sums");
+}
+
+// Grid order: batch, split, then groups of eight tile rows walked column by column.
+Gemm::Unit Gemm::unit(std::int64_t index) const {
+    const std::int64_t tile = index % tile_count_, outer = index / tile_count_;
+    const std::int64_t tiles_m = p_.tiles_m(), in_group = kRasterGroup * p_.tiles_n();
+    const std::int64_t first = tile / in_group * kRasterGroup, height = std::min(tiles_m - first, kRasterGroup);
+    const std::int64_t row = (first + tile % in_group % height) * p_.tile.m;
+    const std::int64_t column = tile % in_group / height * p_.tile.n;
+    const std::int64_t split = outer % p_.splits;
+    return {outer / p_.splits,
+            split,
+            row,
+            std::min(p_.tile.m, p_.m - row),
+            column,
+            std::min(p_.tile.n, p_.n - column),
+            std::min(p_.k, (split + 1) * k_per_split_)};
+}
+
+Gemm::Cursor Gemm::at(std::int64_t index) const {
+    if (index >= units_) return {index, 0, {}};
+    const Unit u = unit(index);
+    return {index, u.split * k_per_split_, u};
+}
+
+void Gemm::advance(Cursor& cursor) const {
+    cursor.k += p_.tile.k;
+    if (cursor.k >= cursor.unit.k_end) cursor = at(cursor.index + p_.grid);
+}
+
+/// The A and the B block of one step.
+Ticket Gemm::load(Cta& cta, const std::vector<Buffer>& buffers, const Cursor& cursor) const {
+    const Unit& u = cursor.unit;
+    const Path path = p_.tile.feed == Feed::cp_async || p_.tile.feed == Feed::tma ? Path::async_copy : Path::streaming;
+    const std::int64_t depth = std::min(p_.tile.k, u.k_end - cursor.k);
+    Access a = a_.block(buffers[0], u.row, u.rows, cursor.k, depth);
+    Access b = p_.b_transposed ? b_.block(buffers[1], u.column, u.columns, cursor.k, depth)
+                               : b_.block(buffers[1], cursor.k, depth, u.column, u.columns);
+    a.address += u.batch * p_.a_stride;
+    b.address += u.batch * p_.b_stride;
+    const Ticket first = cta.load(a, path);
+    return later(first, cta.load(b, path));
+}
+
+Mma Gemm::product(const Cursor& cursor) const {
+    const Tile& t = p_.tile;
+    const std::int64_t m = t.issued_m(cursor.unit.rows), n = t.issued_n(cursor.unit.columns);
+    const std::int64_t k = t.issued_k(std::min(t.k, cursor.unit.k_end - cursor.k));
+    return {m, n, k, p_.compute, t.operand_bytes(m, n, k, bits(p_.compute), std::min(bits(p_.b), bits(p_.compute)))};
+}
+
+/// The same product on the FMA lanes. A thread holds an 8 x w patch of C, so that each k needs (8 + w) / 4 vector loads from
+/// shared memory for 8 w multiply-adds: those issue slots are why SIMT kernels stop near 94 % of the lanes.
+Vector Gemm::simt_product(const Cursor& cursor) const {
+    const Tile& t = p_.tile;
+    const std::int64_t m = t.issued_m(cursor.unit.rows), n = t.issued_n(cursor.unit.columns);
+    const std::int64_t k = t.issued_k(std::min(t.k, cursor.unit.k_end - cursor.k));
+    const std::int64_t wide = std::max<std::int64_t>(1, t.m * t.n / (t.warps() * 32) / 8);
+    Vector v;
+    v.fma = m * n * k;
+    v.integer = v.fma * (8 + wide) / (4 * 8 * wide);
+    v.shared_bytes = t.operand_bytes(m, n, k, bits(p_.compute), bits(p_.compute));
+    v.dtype = p_.compute;
+    v.chain = k;
+    return v;
+}
+
+/// Narrow weights become the compute dtype on the vector units, in every warp that reads them.
+Vector Gemm::unpack(const Cursor& cursor) const {
+    const std::int64_t values = cursor.unit.columns * std::min(p_.tile.k, cursor.unit.k_end - cursor.k) * p_.tile.warps_m;
+    Vector v;
+    v.integer = values;
+    v.fma = values / 2;  // packed pairs: scale and zero point
+    v.chain = 4;
+    return v;
+}
+
+Ticket Gemm::load_epilogue(Cta& cta, const std::vector<Buffer>& buffers, const Unit& u) const {
+    Ticket ticket;
+    if (p_.epilogue.partial) return ticket;
+    std::size_t next = 2;
+    if (p_.epilogue.bias) {
+        const Access bias = residual_.block(buffers[next++], 0, 1, u.column, u.columns);
+        ticket = cta.load(bias, Path::through_l1);
+    }
+    if (p_.epilogue.residual) {
+        const Access residual = residual_.block(buffers[next], u.batch * p_.m + u.row, u.rows, u.column, u.columns);
+        ticket = later(ticket, cta.load(residual, Path::streaming));
+    }
+    return ticket;
+}
+
+Vector Gemm::epilogue(const Unit& u) const {
+    const std::int64_t elements = p_.tile.issued_m(u.rows) * p_.tile.issued_n(u.columns);
+    return p_.epilogue.work(elements, p_.epilogue.partial ? 0 : elements * out_bits_ / 8);
+}
+
+void Gemm::store(Cta& cta, const std::vector<Buffer>& buffers, const Unit& u) const {
+    const bool halved = p_.epilogue.gated && !p_.epilogue.partial;
+    const std::int64_t column = halved ? u.column / 2 : u.column;
+    const std::int64_t columns = halved ? (u.column + u.columns) / 2 - column : u.columns;
+    const std::int64_t row = (u.split * p_.batch + u.batch) * p_.m + u.row;
+    const Access c = c_.block(buffers.back(), row, u.rows, column, columns);
+    cta.store(c);
+}
+
+// for each output tile: for each k block: wait, __syncthreads, mma, refill the stage the last product has left.
+program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) const {
+    const auto stages = static_cast<std::size_t>(p_.tile.stages);
+    const bool staged = p_.tile.feed == Feed::register_staged || simt_;
+    const bool overlap = p_.tile.overlaps() && !simt_;
+    std::array<Ticket, kMostStages> arrival;
+    Cursor producer = at(cta.index()), consumer = producer;
+    std::size_t filled = 0, used = 0;
+    for (; filled + 1 < stages && more(producer); ++filled, advance(producer)) arrival[filled] = load(cta, buffers, producer);
+    filled %= stages;
+
+    Ticket previous, extra;
+    Unit done{};
+    bool pending = false;  // the tile before this one still owes its epilogue
+    while (more(consumer)) {
+        co_await cta.wait(arrival[used]);
+        used = (used + 1) % stages;
+        if (staged) {
+            const Unit& u = consumer.unit;
+            co_await cta.shared((u.rows * a_.bits + u.columns * b_.bits) * std::min(p_.tile.k, u.k_end - consumer.k) / 8);
+        }
+        co_await cta.barrier();
+        if (staged && more(producer)) {  // registers are free: the next block starts before this product
+            arrival[filled] = load(cta, buffers, producer);
+            filled = (filled + 1) % stages;
+            advance(producer);
+        }
+        if (unpacks_) {
+            const Vector work = unpack(consumer);
+            co_await cta.vector(work);
+        }
+        if (simt_) {
+            const Vector work = simt_product(consumer);
+            co_await cta.vector(work);
+        } else if (overlap) {
+            const Ticket current = cta.mma_async(product(consumer));
+            co_await cta.wait(previous);
+            previous = current;
+            if (pending) {
+                pending = false;
+                co_await cta.wait(extra);
+                const Vector work = epilogue(done);
+                co_await cta.vector(work);
+                store(cta, buffers, done);
+            }
+        } else {
+            const Mma work = product(consumer);
+            co_await cta.mma(work);
+        }
+        if (!staged && more(producer)) {
+            arrival[filled] = load(cta, buffers, producer);
+            filled = (filled + 1) % stages;
+            advance(producer);
+        }
+        if (ends_unit(consumer)) {
+            done = consumer.unit;
+            extra = load_epilogue(cta, buffers, done);
+            pending = p_.tile.pingpong && overlap && more(producer);
+        }
+        if (ends_unit(consumer) && !pending) {
+            co_await cta.wait(previous);
+            co_await cta.wait(extra);
+            const Vector work = epilogue(done);
+            co_await cta.vector(work);
+            store(cta, buffers, done);
+        }
+        advance(consumer);
+    }
+}
+
+}  // namespace rafter::kernels

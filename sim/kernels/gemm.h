@@ -1,0 +1,78 @@
+// Tiled matrix product. Models cuBLAS / CUTLASS: multistage kernels (volta_*_s884gemm, turing_*_s1688gemm, ampere_*_s16816gemm,
+// ampere_sgemm) and the persistent TMA + wgmma kernels of Hopper (nvjet_*). CUDA twin: validate/twins/gemm.cu.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/dtype.h"
+#include "sim/kernels/epilogue.h"
+#include "sim/kernels/layout.h"
+#include "sim/kernels/tile.h"
+#include "sim/program/kernel.h"
+
+namespace rafter::kernels {
+
+/// C[batch][m,n] = A[batch][m,k] B[batch]. Buffers in order: A, B, bias (if any), residual (if any), C or the workspace.
+struct GemmParameters {
+    std::int64_t batch{1}, m{1}, n{1}, k{1};
+    DType a{DType::fp16}, b{DType::fp16};   ///< as stored
+    DType compute{DType::fp16};             ///< as multiplied
+    bool b_transposed{true};                ///< B stored [n,k] (weights); else [k,n]
+    std::int64_t a_stride{0}, b_stride{0};  ///< bytes from one batch entry to the next
+    Tile tile;
+    std::int64_t splits{1};  ///< of k, in whole k blocks; > 1 writes fp32 partials [split][batch][m][n]
+    std::int64_t grid{1};    ///< CTAs; fewer than units() makes it persistent
+    Epilogue epilogue;
+
+    std::int64_t tiles_m() const { return ceil_div(m, tile.m); }
+    std::int64_t tiles_n() const { return ceil_div(n, tile.n); }
+    std::int64_t blocks_per_split() const { return ceil_div(ceil_div(k, tile.k), splits); }
+    /// Output tiles times splits.
+    std::int64_t units() const { return batch * splits * tiles_m() * tiles_n(); }
+    Count issued_macs() const;
+    std::string text() const;  ///< every field, for the signature
+};
+
+/// The splits, at most `wanted`, that leave no split without a k block.
+std::int64_t even_splits(std::int64_t k_blocks, std::int64_t wanted);
+
+class Gemm : public program::Code {
+public:
+    explicit Gemm(const GemmParameters& parameters);
+    program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+
+private:
+    /// One output tile over one range of k.
+    struct Unit {
+        std::int64_t batch, split, row, rows, column, columns, k_end;
+    };
+    /// A position in the sequence of k blocks a CTA works through, over all of its tiles.
+    struct Cursor {
+        std::int64_t index;  ///< of the unit
+        std::int64_t k;
+        Unit unit;
+    };
+    Unit unit(std::int64_t index) const;
+    Cursor at(std::int64_t index) const;
+    void advance(Cursor& cursor) const;
+    bool more(const Cursor& cursor) const { return cursor.index < units_; }
+    bool ends_unit(const Cursor& cursor) const { return cursor.k + p_.tile.k >= cursor.unit.k_end; }
+
+    program::Ticket load(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Cursor& cursor) const;
+    program::Mma product(const Cursor& cursor) const;
+    program::Vector simt_product(const Cursor& cursor) const;
+    program::Vector unpack(const Cursor& cursor) const;
+    program::Ticket load_epilogue(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Unit& unit) const;
+    void store(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Unit& unit) const;
+    program::Vector epilogue(const Unit& unit) const;
+
+    GemmParameters p_;
+    std::int64_t units_, k_per_split_, tile_count_;
+    bool unpacks_, simt_;
+    Matrix a_, b_, residual_, c_;
+    std::int64_t out_bits_;
+};
+
+}  // namespace rafter::kernels

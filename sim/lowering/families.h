@@ -1,0 +1,35 @@
+// One function per kind of layer; lower() dispatches to them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/kernels/gemm.h"
+#include "sim/lowering/lower.h"
+
+namespace rafter::lowering {
+
+using Launches = std::vector<Launch>;
+
+/// Arguments of a matrix product.
+struct GemmOperands {
+    program::Argument a, b;
+    std::vector<program::Argument> extra;  ///< bias, residual: in this order, those the epilogue has
+    program::Argument c;
+    std::string workspace;  ///< tensor id for partial sums
+};
+
+/// Chooses tile and splits for `shape` and appends the kernel (and its reduction). `graph`: launched from a captured graph.
+void append_gemm(Launches& launches, kernels::GemmParameters shape, const GemmOperands& operands, const config::HwConfig& gpu,
+                 const std::string& layer, bool graph = false, std::int64_t repeat = 1);
+
+Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, const config::HwConfig& gpu);
+Launches lower_conv(const workload::Layer& layer, const workload::Conv2d& op, const config::HwConfig& gpu);
+Launches lower_attention(const workload::Layer& layer, const workload::Attention& op, const config::HwConfig& gpu);
+Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu);
+Launches lower_rnn(const workload::Layer& layer, const workload::Rnn& op, const config::HwConfig& gpu);
+Launches lower_elementwise(const workload::Layer& layer, const workload::Elementwise& op, const config::HwConfig& gpu);
+Launches lower_rows(const workload::Layer& layer, const workload::RowReduction& op, const config::HwConfig& gpu);
+Launches lower_pool(const workload::Layer& layer, const workload::Pool2d& op, const config::HwConfig& gpu);
+
+}  // namespace rafter::lowering

@@ -1,0 +1,29 @@
+#include "sim/lowering/lower.h"
+
+#include "sim/core/error.h"
+#include "sim/lowering/families.h"
+
+namespace rafter::lowering {
+
+namespace {
+
+struct Dispatch {
+    const workload::Layer& layer;
+    const config::HwConfig& gpu;
+    Launches operator()(const workload::Gemm& op) const { return lower_gemm(layer, op, gpu); }
+    Launches operator()(const workload::EmbeddingBag& op) const { return lower_embedding(layer, op, gpu); }
+    Launches operator()(const workload::Elementwise& op) const { return lower_elementwise(layer, op, gpu); }
+    template <class Op>
+    Launches operator()(const Op&) const {
+        throw Error("error: layer '" + layer.name + "': no kernel yet for this operation");
+    }
+    Launches operator()(const workload::RowReduction& op) const { return lower_rows(layer, op, gpu); }
+};
+
+}  // namespace
+
+std::vector<Launch> lower(const workload::Layer& layer, const config::HwConfig& gpu) {
+    return std::visit(Dispatch{layer, gpu}, layer.operation);
+}
+
+}  // namespace rafter::lowering

@@ -1,0 +1,62 @@
+#include <memory>
+
+#include "sim/kernels/embedding_bag.h"
+#include "sim/lowering/families.h"
+#include "sim/lowering/kernel_builder.h"
+
+namespace rafter::lowering {
+
+using kernels::Distribution;
+using program::Use;
+
+namespace {
+
+Distribution distribution(workload::IndexPattern pattern) {
+    switch (pattern) {
+        case workload::IndexPattern::uniform:
+            return Distribution::uniform;
+        case workload::IndexPattern::zipf:
+            return Distribution::zipf;
+        case workload::IndexPattern::sequential:
+            return Distribution::sequential;
+        case workload::IndexPattern::file:
+            return Distribution::listed;
+    }
+    return Distribution::uniform;
+}
+
+/// Indices of a file change the timing as much as a seed does.
+std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
+    std::uint64_t hash = indices.size();
+    for (const std::int64_t index : indices) hash = kernels::mix(hash, static_cast<std::uint64_t>(index));
+    return hash;
+}
+
+}  // namespace
+
+Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig&) {
+    kernels::EmbeddingBag::Parameters p;
+    p.tables = op.tables, p.rows = op.rows, p.dim = op.dim, p.batch = op.batch, p.pooling = op.pooling;
+    p.weights = layer.weights, p.out = layer.activations;
+    p.separate_tables = layer.parameters.size() > 1;
+    const auto listed = std::make_shared<const std::vector<std::int64_t>>(op.indices);
+    const kernels::IndexSource indices(distribution(op.pattern), op.rows, op.alpha, op.seed, listed);
+
+    KernelBuilder builder("embedding_bag_forward_" + std::string(name(p.weights)),
+                          {kernels::EmbeddingBag::kThreads, 40, Bytes(0)});
+    builder.grid(kernels::EmbeddingBag::grid(p)).math(DType::fp32, false);
+    const std::int64_t index_bytes = p.bags() * p.pooling * kernels::EmbeddingBag::kIndexBytes;
+    builder.argument(argument_of(layer.inputs, 0, layer, "indices", index_bytes, Use::read));
+    const std::int64_t table_bytes = storage(p.weights, op.rows * op.dim).value * (p.separate_tables ? 1 : op.tables);
+    for (std::int64_t t = 0; t < (p.separate_tables ? op.tables : 1); ++t) {
+        builder.argument(argument_of(layer.parameters, static_cast<std::size_t>(t), layer, "table", table_bytes, Use::read));
+    }
+    builder.argument(argument_of(layer.outputs, 0, layer, "out", storage(p.out, p.bags() * p.dim).value, Use::write));
+    const std::string text = join({p.tables, p.rows, p.dim, p.batch, p.pooling}) + std::string(name(p.weights)) + "," +
+                             std::string(name(p.out)) + ",i" + std::to_string(static_cast<int>(op.pattern)) + "," +
+                             std::to_string(op.alpha) + "," + std::to_string(op.seed) + "," +
+                             std::to_string(fingerprint(op.indices)) + (p.separate_tables ? "s" : "");
+    return {{builder.build(std::make_shared<kernels::EmbeddingBag>(p, indices), text), 1}};
+}
+
+}  // namespace rafter::lowering

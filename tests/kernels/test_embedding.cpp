@@ -1,0 +1,99 @@
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "sim/kernels/embedding_bag.h"
+#include "sim/kernels/index_source.h"
+#include "sim/lowering/lower.h"
+#include "tests/catch.h"
+#include "tests/kernels/gpus.h"
+#include "tests/kernels/recording_cta.h"
+
+using namespace rafter;
+using kernels::Distribution;
+using kernels::IndexSource;
+
+TEST_CASE("Uniform indices fill all cells evenly", "[kernels][embedding]") {
+    // 100,000 draws over 100 rows: chi-square with 99 degrees of freedom has mean 99 and standard deviation 14.07; 5 sigma = 169.
+    const IndexSource source(Distribution::uniform, 100, 0.0, 7);
+    std::vector<int> cells(100);
+    for (int i = 0; i < 100000; ++i) ++cells.at(static_cast<std::size_t>(source.row(0, i)));
+    double chi = 0.0;
+    for (const int n : cells) chi += (n - 1000.0) * (n - 1000.0) / 1000.0;
+    CHECK(chi < 169.0);
+    CHECK(chi > 40.0);
+}
+
+TEST_CASE("Zipf ranks have their theoretical head frequencies", "[kernels][embedding]") {
+    // P(rank) = rank^-alpha / H(n, alpha). With 1e6 draws the first ranks have thousands of hits: 3 % is more than 3 sigma.
+    for (const double alpha : {0.8, 1.0, 1.2}) {
+        const std::int64_t n = 100000;
+        double harmonic = 0.0;
+        for (std::int64_t r = 1; r <= n; ++r) harmonic += std::pow(static_cast<double>(r), -alpha);
+        const kernels::Zipf zipf(n, alpha);
+        std::vector<std::int64_t> hits(6);
+        constexpr std::int64_t kDraws = 1000000;
+        for (std::int64_t i = 0; i < kDraws; ++i) {
+            const std::int64_t rank = zipf.rank(kernels::mix(3, static_cast<std::uint64_t>(i)));
+            REQUIRE((rank >= 1 && rank <= n));
+            if (rank < 6) ++hits[static_cast<std::size_t>(rank)];
+        }
+        for (std::size_t r = 1; r < 6; ++r) {
+            const double expected = std::pow(static_cast<double>(r), -alpha) / harmonic * kDraws;
+            CHECK(std::fabs(static_cast<double>(hits[r]) / expected - 1.0) < 0.03);
+        }
+    }
+}
+
+TEST_CASE("Scattering ranks over rows is a bijection", "[kernels][embedding]") {
+    for (const std::int64_t n : {1, 2, 3, 10, 97, 1000, 4096}) {
+        const kernels::Scatter scatter(n, 5);
+        std::set<std::int64_t> rows;
+        for (std::int64_t r = 0; r < n; ++r) rows.insert(scatter(r));
+        CHECK(static_cast<std::int64_t>(rows.size()) == n);
+        CHECK(*rows.begin() == 0);
+        CHECK(*rows.rbegin() == n - 1);
+    }
+    const kernels::Scatter huge(10'000'000'000, 5);  // no memory in the rows
+    CHECK(huge(0) != huge(1));
+}
+
+TEST_CASE("Indices depend on seed, table and position only", "[kernels][embedding]") {
+    const IndexSource a(Distribution::zipf, 1000000, 1.1, 1), b(Distribution::zipf, 1000000, 1.1, 1),
+        c(Distribution::zipf, 1000000, 1.1, 2);
+    int same = 0;
+    for (int i = 0; i < 1000; ++i) {
+        CHECK(a.row(3, i) == b.row(3, i));
+        same += a.row(3, i) == c.row(3, i) ? 1 : 0;
+    }
+    CHECK(same < 100);
+    const IndexSource in_order(Distribution::sequential, 10, 0.0, 1);
+    CHECK(in_order.row(0, 23) == 3);
+    const IndexSource listed(Distribution::listed, 10, 0.0, 1,
+                             std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{4, 2}));
+    CHECK(listed.row(0, 3) == 2);
+}
+
+TEST_CASE("A bag reads its indices and rows once and writes one row", "[kernels][embedding]") {
+    // Issue example: batch 2048, one look-up, d = 128 fp32: 1,048,576 B of rows.
+    workload::EmbeddingBag op;
+    op.tables = 1, op.rows = 100000, op.dim = 128, op.batch = 2048, op.pooling = 1;
+    workload::Layer layer;
+    layer.name = "emb", layer.operation = op, layer.weights = layer.activations = DType::fp32;
+    auto r = test::record(lowering::lower(layer, test::a100()).at(0).kernel);
+    CHECK(r.loaded[0] == 2048 * 8);
+    CHECK(r.loaded[1] == 1'048'576);
+    CHECK(r.stored[2] == 1'048'576);
+
+    op.tables = 3, op.rows = 50, op.dim = 20, op.batch = 37, op.pooling = 11;
+    layer.operation = op;
+    r = test::record(lowering::lower(layer, test::a100()).at(0).kernel, true);
+    CHECK(r.loaded[1] == 3 * 37 * 11 * 20 * 4);
+    CHECK(r.fma == 3 * 37 * 11 * 20);
+    for (const auto times : r.write_count.back()) REQUIRE(times == 1);
+
+    layer.parameters = {{"t0", Bytes(50 * 80)}, {"t1", Bytes(50 * 80)}, {"t2", Bytes(50 * 80)}};
+    r = test::record(lowering::lower(layer, test::a100()).at(0).kernel);
+    for (const std::size_t t : {1, 2, 3}) CHECK(r.loaded[t] == 37 * 11 * 80);
+}
