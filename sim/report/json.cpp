@@ -1,0 +1,158 @@
+#include <nlohmann/json.hpp>
+
+#include "sim/report/report.h"
+#include "sim/stats/roofline.h"
+
+namespace rafter::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Exact while it fits 64 bits, a double beyond.
+Json number(Count n) {
+    if (n <= static_cast<Count>(~std::uint64_t{0})) return static_cast<std::uint64_t>(n);
+    return static_cast<double>(n);
+}
+
+const char* standing_name(config::Standing s) {
+    constexpr std::array<const char*, 4> names{"datasheet", "measured", "derived", "estimate"};
+    return names[static_cast<std::size_t>(s)];
+}
+
+void add_traffic(Json& json, const stats::Traffic& t) {
+    json["l1_read_bytes"] = t.l1_read.value;
+    json["l1_write_bytes"] = t.l1_write.value;
+    json["l2_read_bytes"] = t.l2_read.value;
+    json["l2_write_bytes"] = t.l2_write.value;
+    json["hbm_read_bytes"] = t.hbm_read.value;
+    json["hbm_write_bytes"] = t.hbm_write.value;
+}
+
+/// Shares of SM time, summing to 1.
+Json causes(const stats::CauseTimes& times) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < stats::kCauses; ++i) {
+        const auto cause = static_cast<stats::Cause>(i);
+        json[std::string(stats::name(cause))] = stats::share(times, cause);
+    }
+    return json;
+}
+
+Json parallelism(const stats::Parallelism& p) {
+    return {{"ctas", p.ctas},
+            {"waves", p.waves},
+            {"occupancy", p.occupancy},
+            {"busy_sms", p.busy_sms},
+            {"chain_length", p.chain_length}};
+}
+
+Json kernel(const stats::KernelResult& k) {
+    Json json;
+    json["name"] = k.name;
+    json["count"] = k.count;
+    json["grid"] = k.grid;
+    json["threads"] = k.threads;
+    json["registers_per_thread"] = k.registers_per_thread;
+    json["shared_memory_bytes"] = k.shared_memory_bytes;
+    json["ctas_per_sm"] = k.ctas_per_sm;
+    json["time_s"] = seconds(k.time);
+    json["launch_s"] = seconds(k.launch);
+    json["issued_macs"] = number(k.issued_macs);
+    add_traffic(json, k.traffic);
+    json["causes"] = causes(k.causes);
+    json["parallelism"] = parallelism(k.parallelism);
+    return json;
+}
+
+Json layer(const stats::LayerResult& l) {
+    Json json;
+    json["name"] = l.name;
+    json["phase"] = l.phase;
+    json["op"] = l.op;
+    json["family"] = l.family;
+    json["dtype"] = std::string(name(l.dtype));
+    json["count"] = l.count;
+    json["time_s"] = seconds(l.time);
+    json["macs"] = number(l.macs);
+    json["flops"] = number(l.flops);
+    add_traffic(json, l.traffic);
+    json["algorithmic_read_bytes"] = l.algorithmic_read.value;
+    json["algorithmic_write_bytes"] = l.algorithmic_write.value;
+    json["arithmetic_intensity_flop_per_byte"] = l.arithmetic_intensity;
+    json["ridge_point_flop_per_byte"] = l.ridge_point;
+    json["roofline_time_s"] = seconds(l.roofline_time);
+    json["compulsory_time_s"] = seconds(l.compulsory_time);
+    json["bound"] = std::string(stats::name(l.bound));
+    json["sentence"] = l.sentence;
+    json["causes"] = causes(l.causes);
+    json["parallelism"] = parallelism(l.parallelism);
+    json["reuse"] = {{"l1", l.reuse_l1}, {"l2", l.reuse_l2}};
+    json["kernels"] = Json::array();
+    for (const auto& k : l.kernels) json["kernels"].push_back(kernel(k));
+    return json;
+}
+
+Json gpu(const config::HwConfig& g) {
+    Json json{{"name", g.name},
+              {"title", g.title},
+              {"config_hash", g.hash},
+              {"sms", g.sm.count},
+              {"hbm_peak_bytes_per_s", g.dram.peak_bytes_per_s()}};
+    Json leaves = Json::array();
+    for (const auto& leaf : g.effective) {
+        leaves.push_back(
+            {{"path", leaf.path}, {"value", leaf.value}, {"standing", standing_name(leaf.standing)}, {"source", leaf.source}});
+    }
+    json["effective_config"] = leaves;
+    return json;
+}
+
+Json phases(const stats::RunResult& result) {
+    Json all = Json::array();
+    for (const auto& p : result.phases) {
+        Json json{{"name", p.name}, {"steps", p.steps}, {"time_s", seconds(p.time)}};
+        json["step_results"] = Json::array();
+        for (const auto& s : p.step_results) {
+            json["step_results"].push_back({{"step", s.step},
+                                            {"context_tokens", s.context},
+                                            {"time_s", seconds(s.time)},
+                                            {"kv_read_bytes", s.kv_read.value}});
+        }
+        all.push_back(json);
+    }
+    return all;
+}
+
+Json simulator(const stats::SimulatorInfo& s) {
+    return {{"wall_s", s.wall_s},
+            {"events", s.events},
+            {"line_requests", s.line_requests},
+            {"peak_rss_bytes", s.peak_rss_bytes},
+            {"kernels_launched", s.kernels_launched},
+            {"kernels_simulated", s.kernels_simulated},
+            {"mode", s.mode}};
+}
+
+}  // namespace
+
+std::string json(const stats::RunResult& result) {
+    Json json;
+    json["schema"] = "rafter.result/1";
+    json["gpu"] = gpu(result.gpu);
+    json["workload"] = {
+        {"name", result.workload_name}, {"family", result.workload_family}, {"dims", result.dims}, {"notes", result.notes}};
+    Json totals{
+        {"time_s", seconds(result.total_time())}, {"macs", number(result.total_macs())}, {"flops", number(result.total_flops())}};
+    add_traffic(totals, result.total_traffic());
+    json["totals"] = totals;
+    json["phases"] = phases(result);
+    json["layers"] = Json::array();
+    for (const auto& l : result.layers) json["layers"].push_back(layer(l));
+    json["memory"] = Json::array();
+    for (const auto& m : result.memory) json["memory"].push_back({{"name", m.name}, {"size_bytes", m.size.value}});
+    json["simulator"] = simulator(result.simulator);
+    return json.dump(2) + "\n";
+}
+
+}  // namespace rafter::report
