@@ -174,7 +174,7 @@ void Gemm::store(Cta& cta, const std::vector<Buffer>& buffers, const Unit& u) co
 program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     const auto stages = static_cast<std::size_t>(p_.tile.stages);
     const bool staged = p_.tile.feed == Feed::register_staged || simt_;
-    const bool overlap = p_.tile.overlaps() && !simt_;
+    const bool overlap = p_.tile.overlaps();
     std::array<Ticket, kMostStages> arrival;
     Cursor producer = at(cta.index()), consumer = producer;
     std::size_t filled = 0, used = 0;

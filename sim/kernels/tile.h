@@ -50,7 +50,8 @@ struct Tile {
     }
 
     /// Large tiles keep the tensor pipe full from one k block to the next: a warp issues the next product while the last drains.
-    bool overlaps() const { return m * n >= 64 * 128; }
+    /// wgmma is asynchronous whatever the tile.
+    bool overlaps() const { return feed == Feed::tma || (feed != Feed::simt && m * n >= 64 * 128); }
 };
 
 }  // namespace rafter::kernels

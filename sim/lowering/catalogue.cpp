@@ -56,11 +56,16 @@ constexpr Wgmma kHopper[] = {
     {64, 64},   {64, 56},   {64, 48},   {64, 40},   {64, 32},   {64, 24},   {64, 16},   {64, 8},
 };
 
-// fp32 on the FMA lanes: {maxwell,volta,ampere}_sgemm_AxB: 128x128 takes 118 registers and 256 threads; tiles and thread counts
-// from NeuSight rows. Double-buffered, k step 8 (16 for the small tiles).
-constexpr Row kSimt[] = {
-    {128, 128, 8, 2, 4, 2, 118}, {128, 64, 8, 2, 2, 2, 122}, {64, 128, 8, 2, 2, 2, 122}, {64, 64, 8, 2, 2, 1, 122},
-    {32, 128, 8, 2, 1, 8, 62},   {128, 32, 8, 2, 8, 1, 62},  {32, 32, 16, 2, 2, 2, 86},
+// fp32 on the FMA lanes: {maxwell,volta,ampere}_sgemm_AxB: 128x128 takes 118 registers and 256 threads; tiles, thread counts and
+// the share of peak reached (p95 on A100) from NeuSight rows. Double-buffered, k step 8 (16 for the small tiles).
+struct SimtRow {
+    Row row;
+    double efficiency;
+};
+constexpr SimtRow kSimt[] = {
+    {{128, 128, 8, 2, 4, 2, 118}, 0.94}, {{128, 64, 8, 2, 2, 2, 122}, 0.94}, {{64, 128, 8, 2, 2, 2, 122}, 0.94},
+    {{64, 64, 8, 2, 2, 1, 122}, 0.91},   {{32, 128, 8, 2, 1, 8, 62}, 0.88},  {{128, 32, 8, 2, 8, 1, 62}, 0.86},
+    {{32, 32, 16, 2, 2, 2, 86}, 0.68},
 };
 
 constexpr std::int64_t kNvjetStagingBytes = 16 * 1024, kNvjetBarrierBytes = 108, kNvjetShared = 232448, kNvjetReserve = 16768;
@@ -111,8 +116,10 @@ GemmKernel from_wgmma(const Wgmma& shape, bool swapped, DType compute) {
     return kernel;
 }
 
-GemmKernel from_simt(const Row& row, DType compute) {
+GemmKernel from_simt(const SimtRow& entry, DType compute) {
+    const Row& row = entry.row;
     GemmKernel kernel;
+    kernel.efficiency = entry.efficiency;
     Tile& t = kernel.tile;
     t.m = row.m, t.n = row.n, t.k = row.k, t.stages = row.stages;
     t.warps_m = row.warps_m, t.warps_n = row.warps_n;
@@ -162,7 +169,7 @@ std::vector<GemmKernel> gemm_kernels(const config::HwConfig& gpu, DType compute)
     if (gpu.has_tensor(compute)) {
         add_tensor_kernels(gpu, compute, all);
     } else if (has_lanes(gpu, compute)) {
-        for (const Row& row : kSimt) all.push_back(from_simt(row, compute));
+        for (const SimtRow& row : kSimt) all.push_back(from_simt(row, compute));
     }
     std::erase_if(all, [&](const GemmKernel& k) { return k.tile.stages < 2 || ctas_per_sm(k.resources, gpu.sm) < 1; });
     return all;

@@ -17,7 +17,8 @@ struct GemmKernel {
     kernels::Tile tile;
     program::Resources resources;
     bool persistent{false};
-    std::string name;  ///< e.g. "ampere_fp16_gemm_128x256x64_3"
+    double efficiency{1.0};  ///< share of the units' rate it reaches when they are all busy; ranks candidates only
+    std::string name;        ///< e.g. "ampere_fp16_gemm_128x256x64_3"
 };
 
 /// Kernels for `compute` on this GPU that fit an SM; tensor-core kernels when the dtype has them, else SIMT ones. Empty when the

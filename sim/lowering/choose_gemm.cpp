@@ -14,6 +14,8 @@ using kernels::Tile;
 namespace {
 
 constexpr std::int64_t kMostSplits = 32;
+constexpr std::int64_t kLeastKPerSplit = 256;      // observed splits keep 256-512 of k
+constexpr std::int64_t kWorkspaceBytes = 8 << 20;  // PyTorch's default cuBLAS workspace
 
 /// What the estimate needs of the machine, in SM clocks.
 struct Rates {
@@ -58,15 +60,18 @@ private:
         const auto k = static_cast<double>(t.k);
         const double operands = static_cast<double>(t.operand_bytes(
             t.issued_m(std::min(t.m, p_.m)), t.issued_n(std::min(t.n, p_.n)), t.k, bits(p_.compute), bits(p_.compute)));
-        const double issue = t.feed == kernels::Feed::simt ? 1.07 : 1.0;
-        const double step = std::max(2.0 * m * n * k / rates_.flops * issue, operands / rates_.shared_bytes);
+        const double step = std::max(2.0 * m * n * k / rates_.flops / kernel_.efficiency, operands / rates_.shared_bytes);
         const double alone =
             t.feed == kernels::Feed::simt
                 ? static_cast<double>(t.k * gpu_.sm.fma_latency_clk)
                 : static_cast<double>(ceil_div(t.k, t.unit_k) * gpu_.tensor.latency_clk) * (t.overlaps() ? 0.5 : 1.0);
-        const double serial = alone + static_cast<double>(gpu_.sm.barrier_latency_clk);
-        const double fixed = (kernel_.persistent && t.pingpong ? 0.3 : 1.0) * (rates_.latency + m * n / 64.0);
-        const auto of = [&](double resident) { return k_blocks() * std::max(resident * step, std::max(step, serial)) + fixed; };
+        const auto barrier = static_cast<double>(gpu_.sm.barrier_latency_clk);
+        const double serial = alone + barrier;
+        const double fixed =
+            (kernel_.persistent && t.pingpong ? 0.3 : 1.0) * (rates_.latency + static_cast<double>(t.m * t.n) / 64.0);
+        const auto of = [&](double resident) {
+            return k_blocks() * (std::max(resident * step, serial) + 0.25 * barrier) + fixed;
+        };
         const double full = static_cast<double>(static_cast<std::int64_t>(units / (sms_ * slots)));
         const double rest = units - full * sms_ * slots;
         const double last = rest > 0 ? of(static_cast<double>(ceil_div(static_cast<std::int64_t>(rest), gpu_.sm.count))) : 0.0;
@@ -105,6 +110,11 @@ private:
     double sms_;
 };
 
+std::int64_t most_splits(const GemmParameters& p) {
+    const std::int64_t by_workspace = kWorkspaceBytes / std::max<std::int64_t>(1, p.batch * p.m * p.n * 4);
+    return std::clamp<std::int64_t>(std::min(by_workspace, p.k / kLeastKPerSplit), 1, kMostSplits);
+}
+
 }  // namespace
 
 void unsupported(const std::string& layer, DType dtype, const config::HwConfig& gpu) {
@@ -130,7 +140,7 @@ GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu,
         p.splits = 1;
         const std::int64_t blocks = ceil_div(p.k, p.tile.k), slots = gpu.sm.count * ctas_per_sm(kernel.resources, gpu.sm);
         const bool fills = p.units() >= slots;
-        const std::int64_t most = may_split && !fills ? std::min(kMostSplits, std::max<std::int64_t>(1, blocks / 2)) : 1;
+        const std::int64_t most = may_split && !fills ? most_splits(p) : 1;
         for (std::int64_t wanted = 1; wanted <= most; ++wanted) {
             p.splits = kernels::even_splits(blocks, wanted);
             if (p.splits != wanted) continue;
