@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <systemc>
+
+#include "sim/cli/cli.h"
+#include "sim/config/loader.h"
+#include "sim/core/error.h"
+
+namespace rafter::cli {
+
+namespace {
+
+constexpr const char* kVersion = "rafter 0.1.0";
+
+struct Arguments {
+    RunArguments run;
+    LayerArguments layer;
+    std::string kernels_gpu, kernels_workload;
+    std::vector<std::string> kernels_set, files;
+    bool lint{false};
+};
+
+void declare_run(CLI::App& app, RunArguments& a) {
+    auto* run = app.add_subcommand("run", "Simulate a workload on a GPU and show where the time goes");
+    run->add_option("--gpu", a.gpu, "GPU: a name (rafter gpus) or a YAML file")->required();
+    run->add_option("--workload", a.workload, "workload: a name (rafter workloads) or a YAML file")->required();
+    run->add_option("--set", a.set, "override PATH=VALUE, e.g. batch=64, l2.capacity=80MiB, sm.count=54 (repeatable)");
+    run->add_option("--launch", a.launch, "how kernels are launched: stream | graph")->check(CLI::IsMember({"stream", "graph"}));
+    run->add_option("--json", a.json, "write the result as JSON (- = stdout)");
+    run->add_option("--csv", a.csv, "write a row a layer as CSV (- = stdout)");
+    run->add_option("--detail", a.detail, "rows of the report: layer | kernel")->check(CLI::IsMember({"layer", "kernel"}));
+    run->add_flag("--exact", a.exact, "simulate every kernel, also those already seen in the same cache state");
+    run->add_flag("--force", a.force, "replace output files that exist");
+    run->add_flag("--quiet", a.quiet, "no report on stdout");
+}
+
+void declare_explain(CLI::App& app, Arguments& a) {
+    auto* explain = app.add_subcommand("explain", "Show the arithmetic of a layer, or the kernels of a workload");
+    explain->require_subcommand(1);
+    auto* layer = explain->add_subcommand(
+        "layer", "Counts, intensity, ridge and verdict of one layer: --op gemm --m 4096 --n 4096 --k 4096");
+    layer->add_option("--op", a.layer.op, "operation, as in a workload file")->required();
+    layer->add_option("--gpu", a.layer.gpu, "GPU to hold it against");
+    layer->add_option("--dtype", a.layer.dtype, "of weights and activations");
+    layer->allow_extras();
+    auto* kernels = explain->add_subcommand("kernels", "The kernels each layer is lowered to");
+    kernels->add_option("--gpu", a.kernels_gpu, "GPU")->required();
+    kernels->add_option("--workload", a.kernels_workload, "workload")->required();
+    kernels->add_option("--set", a.kernels_set, "override PATH=VALUE");
+}
+
+/// `--m 4096` and `--m=4096` of `explain layer` become key=value fields of the layer.
+std::vector<std::string> layer_fields(const std::vector<std::string>& extras) {
+    std::vector<std::string> fields;
+    for (std::size_t i = 0; i < extras.size(); ++i) {
+        if (extras[i].rfind("--", 0) != 0) throw Error(fmt::format("error: unexpected argument '{}'", extras[i]));
+        const std::string key = extras[i].substr(2);
+        if (key.find('=') != std::string::npos) {
+            fields.push_back(key);
+        } else if (i + 1 < extras.size() && extras[i + 1].rfind("--", 0) != 0) {
+            fields.push_back(key + "=" + extras[++i]);
+        } else {
+            fields.push_back(key + "=true");
+        }
+    }
+    return fields;
+}
+
+int dispatch(const CLI::App& app, Arguments& a) {
+    if (app.got_subcommand("run")) return run(a.run);
+    if (app.got_subcommand("check")) return check(a.files);
+    if (app.got_subcommand("gpus")) return list_gpus(a.lint);
+    if (app.got_subcommand("workloads")) return list_workloads();
+    const CLI::App* explain = app.get_subcommand("explain");
+    if (explain->got_subcommand("kernels")) return explain_kernels(a.kernels_gpu, a.kernels_workload, a.kernels_set);
+    a.layer.fields = layer_fields(explain->get_subcommand("layer")->remaining());
+    return explain_layer(a.layer);
+}
+
+int parse_and_run(int argc, char** argv) {
+    CLI::App app("rafter: a cycle-level GPU roofline simulator", "rafter");
+    app.set_version_flag("--version", kVersion);
+    app.require_subcommand(1);
+    Arguments a;
+    declare_run(app, a.run);
+    declare_explain(app, a);
+    app.add_subcommand("check", "Validate GPU or workload files")
+        ->add_option("files", a.files, "YAML files or names")
+        ->required();
+    app.add_subcommand("gpus", "List the GPUs")->add_flag("--lint", a.lint, "fail when a value lacks its source");
+    app.add_subcommand("workloads", "List the workloads");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        const int code = app.exit(e);  // prints help, version or the mistake
+        return code == 0 ? 0 : 2;
+    }
+    return dispatch(app, a);
+}
+
+}  // namespace
+
+Settings sort_settings(const std::vector<std::string>& given) {
+    Settings settings;
+    const auto& sections = config::gpu_sections();
+    for (const std::string& text : given) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) throw Error(fmt::format("error: --set {}: expected PATH=VALUE", text));
+        std::string path = text.substr(0, equals);
+        const std::string value = text.substr(equals + 1);
+        const std::string first = path.substr(0, path.find('.'));
+        const bool dotted = first.size() < path.size();
+        if (dotted && (first == "gpu" || first == "workload")) {
+            path = path.substr(first.size() + 1);
+            (first == "gpu" ? settings.gpu : settings.workload).emplace_back(path, value);
+        } else if (dotted && std::find(sections.begin(), sections.end(), first) != sections.end()) {
+            settings.gpu.emplace_back(path, value);
+        } else if (!dotted || first == "dtype" || first == "dims") {
+            settings.workload.emplace_back(path, value);
+        } else {
+            const std::string near = nearest_name(first, sections);
+            throw Error(fmt::format("error: --set {}: '{}' is no section of a GPU{}", text, first,
+                                    near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+        }
+    }
+    return settings;
+}
+
+int main(int argc, char** argv) {
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const Error& e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return 2;
+    } catch (const sc_core::sc_report& e) {
+        fmt::print(stderr, "internal error: {}\n", e.what());
+        return 3;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return 3;
+    }
+}
+
+}  // namespace rafter::cli
