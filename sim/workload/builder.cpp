@@ -6,107 +6,127 @@
 
 namespace rafter::workload {
 
-std::int64_t Fields::evaluated(const config::Value& value, std::int64_t min) {
-    if (!value.defined()) return std::max<std::int64_t>(min, 1);
-    std::string problem;
-    const std::int64_t n = evaluate(value.text(), *scope_.dims, problem);
-    if (problem.empty() && (n < min || n > kMost)) problem = fmt::format("{} is out of range; allowed: {} to {}", n, min, kMost);
-    if (problem.empty()) return n;
-    value.error(fmt::format("{}: {}", value.path(), problem));
-    return std::max<std::int64_t>(min, 1);
-}
-
-std::int64_t Fields::number(const std::string& key, std::int64_t min) { return evaluated(map_.required(key), min); }
-
-std::int64_t Fields::number_or(const std::string& key, std::int64_t fallback, std::int64_t min) {
-    const config::Value value = map_.optional(key);
-    return value.defined() ? evaluated(value, min) : fallback;
-}
-
-bool Fields::flag(const std::string& key) {
-    const config::Value value = map_.optional(key);
-    return value.defined() && value.boolean();
-}
-
-std::string Fields::text_or(const std::string& key, const std::string& fallback, const std::vector<std::string>& allowed) {
-    const config::Value value = map_.optional(key);
-    return value.defined() ? value.text_of(allowed) : fallback;
-}
-
-void Fields::error(const std::string& key, const std::string& message) {
-    const config::Value value = map_.has(key) ? map_.optional(key) : map_.value();
-    value.error(message);
-}
-
 namespace {
 
-std::string scoped(const Scope& scope, const std::string& name) { return scope.block.empty() ? name : scope.block + "/" + name; }
+/// Activations are reused by the repetitions of a block.
+std::string scoped(const Scope& scope, const std::string& name) {
+    return scope.prefix + (scope.block.empty() ? name : scope.block + "/" + name);
+}
 
-/// Parameters of a block belong to its repetition: "@" becomes the number of the repetition.
+/// Parameters of a block belong to its repetition: "@" becomes the number of the repetition. Phases share them.
 std::string owned(const Scope& scope, const std::string& name) {
     return scope.block.empty() ? name : scope.block + "[@]/" + name;
 }
 
 void add_inputs(Layer& layer, Fields& fields, const Shape& shape, const Scope& scope) {
-    std::vector<std::string> ids;
-    const config::Value named = fields.map().optional("inputs");
-    if (named.defined()) {
-        for (const config::Value& item : named.list()) {
-            const std::string name = item.text();
-            const auto known = scope.outputs.find(name);
-            if (known == scope.outputs.end() && name != "input") {
-                std::vector<std::string> names{"input"};
-                for (const auto& [key, id] : scope.outputs) names.push_back(key);
-                const std::string near = nearest_name(name, names);
-                item.error(fmt::format("{}: no earlier layer named '{}'{}", item.path(), name,
-                                       near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-            }
-            ids.push_back(known == scope.outputs.end() ? name : known->second);
-        }
+    if (fields.named().size() > shape.inputs.size()) {
+        fields.error("inputs", fmt::format("{} inputs named, {} '{}' reads {}", fields.named().size(), layer.op, layer.name,
+                                           shape.inputs.size()));
     }
     for (std::size_t i = 0; i < shape.inputs.size(); ++i) {
-        const std::string fallback = i == 0 ? scope.previous : fmt::format("{}.in{}", scoped(scope, layer.name), i + 1);
-        layer.inputs.push_back({i < ids.size() ? ids[i] : fallback, storage(layer.activations, shape.inputs[i])});
+        const Produced from = fields.input(i);
+        const std::int64_t size = shape.inputs[i];
+        const bool wrong = from.elements > 0 && (shape.exact ? size != from.elements : size > from.elements);
+        if (wrong) {
+            fields.error("inputs", fmt::format("{} '{}' reads {} elements of {}, which holds {}", layer.op, layer.name, size,
+                                               from.id, from.elements));
+        }
+        const std::string id = from.id.empty() ? fmt::format("{}.in{}", scoped(scope, layer.name), i + 1) : from.id;
+        layer.inputs.push_back({id, storage(layer.activations, size)});
     }
+}
+
+/// `share: other` takes the tensors of an earlier layer as they are; the sizes must agree.
+bool add_shared(Layer& layer, Fields& fields, const Scope& scope) {
+    const config::Value shared = fields.map().optional("share");
+    if (!shared.defined()) return false;
+    const std::string name = shared.text();
+    const auto known = scope.weights.find(name);
+    if (known == scope.weights.end()) {
+        std::vector<std::string> names;
+        for (const auto& [key, tensors] : scope.weights) names.push_back(key);
+        const std::string near = nearest_name(name, names);
+        shared.error(fmt::format("{}: no earlier layer with weights named '{}'{}", shared.path(), name,
+                                 near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
+        return true;
+    }
+    for (std::size_t i = 0; i < layer.parameters.size() && i < known->second.size(); ++i) {
+        if (known->second[i].size != layer.parameters[i].size) {
+            shared.error(fmt::format("{}: '{}' has weights of {} B, '{}' of {} B", shared.path(), name,
+                                     known->second[i].size.value, layer.name, layer.parameters[i].size.value));
+        }
+        layer.parameters[i].id = known->second[i].id;
+    }
+    return true;
 }
 
 void add_parameters(Layer& layer, Fields& fields, const Shape& shape, const Scope& scope) {
-    const config::Value shared = fields.map().optional("share");
-    const std::string name = shared.defined() ? shared.text() : layer.name;
-    if (shape.is_cache) {
-        const auto& attention = std::get<Attention>(layer.operation);
-        if (attention.decode)
-            layer.parameters.push_back({owned(scope, name + ".kv"), storage(attention.kv_dtype, shape.parameters)});
-        return;
+    for (const Operand& operand : shape.parameters) {
+        layer.parameters.push_back({owned(scope, layer.name + operand.suffix), storage(operand.dtype, operand.elements)});
     }
-    if (shape.parameters == 0) return;
-    layer.parameters.push_back(
-        {owned(scope, name + (shape.is_table ? ".table" : ".weight")), storage(layer.weights, shape.parameters)});
+    add_shared(layer, fields, scope);
+    const std::string cache = owned(scope, layer.name + shape.cache.suffix);
+    if (shape.cache.elements > 0) layer.parameters.push_back({cache, storage(shape.cache.dtype, shape.cache.elements)});
+    layer.outputs.push_back({scoped(scope, layer.name) + ".out", storage(layer.activations, shape.output.elements)});
+    if (shape.appended > 0) layer.outputs.push_back({cache, storage(shape.cache.dtype, shape.appended)});
 }
 
-}  // namespace
-
-Layer read_layer(const config::Value& value, const Scope& scope) {
-    Layer layer;
-    layer.family = scope.family;
-    Fields fields(value, scope);
-    const config::Value name = fields.map().required("name");
-    const config::Value op = fields.map().required("op");
-    if (name.defined()) layer.name = name.text();
-    if (!op.defined()) return layer;
-    layer.op = op.text_of(operation_names());
+void read_formats(Layer& layer, Fields& fields, const Scope& scope) {
     layer.weights = scope.formats.weights;
     layer.activations = scope.formats.activations;
     if (const config::Value dtype = fields.map().optional("dtype"); dtype.defined())
         layer.weights = layer.activations = dtype.dtype();
     if (const config::Value dtype = fields.map().optional("weight_dtype"); dtype.defined()) layer.weights = dtype.dtype();
-    Shape shape = read_shape(layer.op, fields, scope);
+}
+
+}  // namespace
+
+ReadLayer read_layer(const config::Value& value, const Scope& scope) {
+    ReadLayer result;
+    Layer& layer = result.layer;
+    layer.family = scope.family;
+    if (!value.is_map()) {
+        value.error(fmt::format("{}: expected a layer, a map with name and op", value.path()));
+        return result;
+    }
+    Fields fields(value, scope);
+    const config::Value name = fields.map().required("name");
+    const config::Value op = fields.map().required("op");
+    if (!name.defined() || !op.defined()) return result;
+    layer.name = name.text();
+    layer.op = op.text_of(operation_names());
+    if (layer.name.empty() || layer.name.find_first_of("/[]@") != std::string::npos)
+        name.error(fmt::format("{}: a layer's name is not empty and holds none of / [ ] @", name.path()));
+    read_formats(layer, fields, scope);
+    Shape shape = read_shape(layer, fields, scope);
     layer.operation = std::move(shape.operation);
     add_inputs(layer, fields, shape, scope);
     add_parameters(layer, fields, shape, scope);
-    layer.outputs.push_back({scoped(scope, layer.name) + ".out", storage(layer.activations, shape.outputs)});
     fields.map().finish();
-    return layer;
+    result.output = shape.output;
+    result.output.id = layer.outputs.front().id;
+    result.uses_step = fields.uses_step();
+    result.valid = true;
+    return result;
+}
+
+const std::vector<std::string>& operation_names() {
+    static const std::vector<std::string> names{"gemm",          "linear",    "bmm",     "conv2d", "attention",
+                                                "embedding_bag", "rnn",       "lstm",    "gru",    "elementwise",
+                                                "softmax",       "layernorm", "rmsnorm", "reduce", "pool2d"};
+    return names;
+}
+
+Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope) {
+    const std::string& op = layer.op;
+    if (op == "gemm" || op == "linear" || op == "bmm") return read_gemm(layer, fields);
+    if (op == "conv2d") return read_conv(layer, fields);
+    if (op == "attention") return read_attention(fields, scope);
+    if (op == "embedding_bag") return read_embedding(layer, fields, scope);
+    if (op == "rnn" || op == "lstm" || op == "gru") return read_rnn(layer, fields);
+    if (op == "elementwise") return read_elementwise(fields);
+    if (op == "pool2d") return read_pool(fields);
+    return read_rows(layer, fields);
 }
 
 }  // namespace rafter::workload

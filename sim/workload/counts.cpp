@@ -50,9 +50,13 @@ Work work(const RowReduction& r) {                                              
 }
 Work work(const Pool2d& p) { return {0, u(p.n) * u(p.c) * u(p.p) * u(p.q) * u(p.r) * u(p.s)}; }  // (W.8)
 
+/// A tensor named twice (x in x * x^T) is the same memory and counts once.
 Bytes sum(const std::vector<Tensor>& tensors) {
     Bytes total{};
-    for (const Tensor& t : tensors) total += t.size;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const auto same = [&](const Tensor& t) { return t.id == tensors[i].id; };
+        if (std::none_of(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(i), same)) total += tensors[i].size;
+    }
     return total;
 }
 
@@ -78,6 +82,9 @@ std::int64_t chain_length(const Layer& layer) {
 }
 
 DType compute_dtype(const Layer& layer) {
+    // Without weights of its own a layer works in the format of its activations; a narrower KV cache is widened on the way in.
+    const auto* gemm = std::get_if<Gemm>(&layer.operation);
+    if ((gemm != nullptr && !gemm->weights) || std::holds_alternative<Attention>(layer.operation)) return layer.activations;
     if (layer.weights == layer.activations) return layer.activations;
     return bits(layer.weights) > bits(layer.activations) ? layer.weights : layer.activations;
 }

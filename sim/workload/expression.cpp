@@ -1,5 +1,6 @@
 #include "sim/workload/expression.h"
 
+#include <algorithm>
 #include <cctype>
 #include <vector>
 
@@ -17,7 +18,8 @@ public:
 
     std::int64_t parse() {
         const std::int64_t value = sum();
-        if (error_.empty() && peek() != '\0') fail(fmt::format("unexpected '{}' in '{}'", peek(), text_));
+        if (error_.empty() && peek() != '\0')
+            fail(fmt::format("unexpected '{}' at character {} of '{}'", peek(), at_ + 1, text_));
         return error_.empty() ? value : 0;
     }
 
@@ -103,7 +105,7 @@ private:
         std::vector<std::string> names;
         for (const auto& [key, value] : dims_) names.push_back(key);
         const std::string near = nearest_name(name, names);
-        fail(fmt::format("unknown dim '{}' in '{}'{}", name, text_,
+        fail(fmt::format("unknown dim '{}' at character {} of '{}'{}", name, from + 1, text_,
                          near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
         return 0;
     }
@@ -114,8 +116,22 @@ private:
     std::size_t at_{0};
 };
 
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 }  // namespace
 
 std::int64_t evaluate(const std::string& text, const Dims& dims, std::string& error) { return Parser(text, dims, error).parse(); }
+
+bool mentions(const std::string& text, const std::string& name) {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        const auto end = at + name.size();
+        if ((at == 0 || !is_name(text[at - 1])) && (end == text.size() || !is_name(text[end]))) return true;
+    }
+    return false;
+}
+
+bool is_derived(const std::string& text) {
+    return std::any_of(text.begin(), text.end(), [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+}
 
 }  // namespace rafter::workload

@@ -24,11 +24,12 @@ std::vector<std::int64_t> read_indices(const std::string& path, std::int64_t row
     for (std::string line; std::getline(file, line);) {
         ++number;
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == ',')) line.pop_back();
+        line.erase(0, line.find_first_not_of(' '));
         if (line.empty() || line.front() == '#') continue;
         std::int64_t index = 0;
         const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), index);
         if (code != std::errc() || end != line.data() + line.size()) {
-            throw Error(Place{path, number, 1, line}, "expected one index a line");
+            throw Error(Place{path, number, 1, line}, fmt::format("expected one index a line, found '{}'", line));
         }
         if (index < 0 || index >= rows) {
             throw Error(Place{path, number, 1, line},
@@ -42,7 +43,7 @@ std::vector<std::int64_t> read_indices(const std::string& path, std::int64_t row
 
 }  // namespace
 
-Shape read_embedding(Fields& f, const Scope& scope) {
+Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
     EmbeddingBag e;
     e.tables = f.number_or("tables", 1, 1);
     e.rows = f.number("rows");
@@ -57,22 +58,18 @@ Shape read_embedding(Fields& f, const Scope& scope) {
                 : pattern == "sequential" ? IndexPattern::sequential
                 : pattern == "file"       ? IndexPattern::file
                                           : IndexPattern::uniform;
-    const config::Value alpha = f.map().optional("alpha");
-    if (alpha.defined()) e.alpha = alpha.real(0, 10);
-    if (e.pattern == IndexPattern::zipf && !alpha.defined()) f.error("pattern", "pattern zipf needs alpha");
-    if (e.pattern == IndexPattern::file) {
-        if (!file.defined()) {
-            f.error("pattern", "pattern file needs indices: FILE");
-        } else {
-            e.index_file = (std::filesystem::path(scope.directory) / file.text()).string();
-            e.indices = read_indices(e.index_file, e.rows, file);
-        }
+    e.alpha = f.real_or("alpha", 0, 0, 10);
+    if (e.pattern == IndexPattern::zipf && !f.has("alpha")) f.error("pattern", "zipf needs alpha");
+    if (e.pattern != IndexPattern::zipf && f.has("alpha")) f.error("alpha", "only zipf has an alpha");
+    if (e.pattern == IndexPattern::file && !file.defined()) f.error("pattern", "file needs indices: FILE");
+    if (e.pattern == IndexPattern::file && file.defined()) {
+        e.index_file = (std::filesystem::path(scope.directory) / file.text()).string();
+        e.indices = read_indices(e.index_file, e.rows, file);
     }
     Shape shape;
-    shape.inputs = {};
-    shape.parameters = e.tables * e.rows * e.dim;
-    shape.outputs = e.tables * e.batch * e.dim;
-    shape.is_table = true;
+    shape.parameters.push_back({".table", f.elements({e.tables, e.rows, e.dim}), layer.weights});
+    f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too
+    shape.output = {"", f.elements({e.tables, e.batch, e.dim}), e.batch, e.tables * e.dim, 0, 0, 0, 0};
     shape.operation = std::move(e);
     return shape;
 }
@@ -85,12 +82,14 @@ Shape read_attention(Fields& f, const Scope& scope) {
     a.kv_heads = f.number_or("kv_heads", a.heads, 1);
     a.head_dim = f.number("head_dim");
     a.head_dim_v = f.number_or("head_dim_v", a.head_dim, 1);
-    a.seq_q = f.number_or("seq_q", 1, 1);
-    a.seq_kv = f.number_or("seq_kv", a.seq_q, 1);
+    a.seq_q = a.decode ? f.number_or("seq_q", 1, 1) : f.number("seq_q");
+    a.seq_kv = a.decode ? f.number("seq_kv") : f.number_or("seq_kv", a.seq_q, 1);
     const config::Value causal = f.map().optional("causal");
     a.causal = !causal.defined() || causal.boolean();
     a.window = f.number_or("window", 0, 0);
-    a.kv_dtype = scope.formats.kv;
+    const config::Value kv = f.map().optional("kv_dtype");
+    a.kv_dtype = kv.defined() ? kv.dtype() : scope.formats.kv;
+    a.writes_kv = f.flag("writes_kv");
     if (a.heads % a.kv_heads != 0) {
         f.error("kv_heads", fmt::format("kv_heads does not divide heads: heads = {}, kv_heads = {}", a.heads, a.kv_heads));
         a.kv_heads = a.heads;
@@ -98,14 +97,15 @@ Shape read_attention(Fields& f, const Scope& scope) {
     if (a.seq_kv < a.seq_q)
         f.error("seq_kv", fmt::format("seq_kv = {} is less than seq_q = {}: it includes the new tokens", a.seq_kv, a.seq_q));
     const std::int64_t held = a.window > 0 ? std::min(a.window, a.seq_kv) : a.seq_kv;
-    const std::int64_t kv_per_token = a.batch * a.kv_heads * (a.head_dim + a.head_dim_v);
-    const std::int64_t queries = a.batch * a.heads * a.head_dim * a.seq_q;
+    const std::int64_t kv_per_token = f.elements({a.batch, a.kv_heads, a.head_dim + a.head_dim_v});
+    const std::int64_t queries = f.elements({a.batch, a.heads, a.head_dim, a.seq_q});
     Shape shape;
     // Prefill reads Q, K and V as activations; decode reads Q and the cache.
-    shape.inputs = {a.decode ? queries : queries + kv_per_token * a.seq_kv};
-    shape.parameters = a.decode ? kv_per_token * held : 0;
-    shape.outputs = a.batch * a.heads * a.head_dim_v * a.seq_q;
-    shape.is_cache = true;
+    shape.inputs = {a.decode ? queries : queries + f.elements({kv_per_token, a.seq_kv})};
+    shape.cache = {".kv", a.decode ? f.elements({kv_per_token, held}) : 0, a.kv_dtype};
+    shape.appended = a.writes_kv ? f.elements({kv_per_token, a.seq_q}) : 0;
+    const std::int64_t rows = a.batch * a.seq_q, cols = a.heads * a.head_dim_v;
+    shape.output = {"", f.elements({rows, cols}), rows, cols, 0, 0, 0, 0};
     shape.operation = a;
     return shape;
 }

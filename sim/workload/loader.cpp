@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,11 @@ namespace {
 
 const std::vector<std::string> kFamilies{"dlrm", "mlp", "cnn", "rnn", "transformer"};
 
+std::string hint(const std::string& name, const std::vector<std::string>& known) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near);
+}
+
 class Loader {
 public:
     explicit Loader(const config::Document& document) : document_(document), top_(document.root()) {}
@@ -22,19 +28,19 @@ public:
         const config::Value schema = top_.required("schema");
         if (schema.defined()) schema.text_of({"rafter.workload/1"});
         model_.path = path;
-        model_.name = std::filesystem::path(path).stem().string();
+        const config::Value name = top_.optional("name"), source = top_.optional("source");
+        model_.name = name.defined() ? name.text() : std::filesystem::path(path).stem().string();
         model_.title = top_.required("title").text();
-        const config::Value source = top_.optional("source");
         if (source.defined()) model_.source = source.text();
         read_head();
         const config::Value phases = top_.optional("phases");
         if (phases.defined()) {
-            for (const config::Value& phase : phases.list()) model_.phases.push_back(read_phase(phase));
+            if (top_.has("layers")) phases.error("phases: a workload has either phases or layers");
+            top_.optional("layers");
+            for (const config::Value& phase : phases.list()) read_phase(phase);
+            if (phases.is_list() && model_.phases.empty()) phases.error("phases: a workload needs at least one phase");
         } else {
-            Phase phase;
-            phase.name = "forward";
-            read_layers(top_.required("layers"), phase);
-            model_.phases.push_back(std::move(phase));
+            read_layers(top_.required("layers"), Phase{"forward", 1, 0, {}}, scope());
         }
         top_.finish();
         document_.finish();
@@ -66,11 +72,9 @@ private:
     /// A dim may use the dims above it.
     void read_dims(const config::Value& dims) {
         for (const auto& [name, value] : dims.entries()) {
-            std::string problem;
-            const std::int64_t n = evaluate(value.text(), model_.dims, problem);
-            if (problem.empty() && n < 1) problem = fmt::format("{} is out of range; a dim is at least 1", n);
-            if (!problem.empty()) value.error(fmt::format("{}: {}", value.path(), problem));
-            model_.dims[name] = std::max<std::int64_t>(n, 1);
+            if (name == "step" || name == "input") value.error(fmt::format("dims.{}: this name has a meaning of its own", name));
+            model_.dims[name] = number(value, 1, 1);
+            if (!is_derived(value.text())) model_.free_dims.push_back(name);
         }
     }
 
@@ -78,112 +82,180 @@ private:
         if (!value.defined()) return fallback;
         std::string problem;
         const std::int64_t n = evaluate(value.text(), model_.dims, problem);
-        if (problem.empty() && n < min) problem = fmt::format("{} is out of range; at least {}", n, min);
+        if (problem.empty() && (n < min || n > Fields::kMost))
+            problem = fmt::format("{} is out of range; allowed: {} to {}", n, min, Fields::kMost);
         if (!problem.empty()) value.error(fmt::format("{}: {}", value.path(), problem));
         return problem.empty() ? n : fallback;
     }
 
-    Phase read_phase(const config::Value& value) {
+    void read_phase(const config::Value& value) {
         config::Map map(value);
+        const config::Value name = map.required("name");
         Phase phase;
-        phase.name = map.required("name").text();
+        if (name.defined()) phase.name = name.text();
+        for (const Phase& other : model_.phases) {
+            if (other.name == phase.name)
+                name.error(fmt::format("{}: a phase named '{}' exists already", name.path(), phase.name));
+        }
         phase.steps = number(map.optional("steps"), 1, 1);
         phase.kv_growth = number(map.optional("kv_growth"), 0, 0);
-        read_layers(map.required("layers"), phase);
+        Scope s = scope();
+        s.prefix = phase.name + "/";
+        s.dims["step"] = 0;
+        read_layers(map.required("layers"), std::move(phase), std::move(s));
         map.finish();
-        return phase;
     }
 
     Scope scope() const {
         Scope s;
-        s.dims = &model_.dims;
+        s.dims = model_.dims;
         s.formats = formats_;
         s.family = model_.family;
         s.directory = std::filesystem::path(model_.path).parent_path().string();
         return s;
     }
 
-    void read_layers(const config::Value& layers, Phase& phase) {
-        Scope s = scope();
+    void read_layers(const config::Value& layers, Phase phase, Scope s) {
         Block plain;
         for (const config::Value& item : layers.list()) {
             if (item.is_map() && item.tree()->find("block") != nullptr) {
                 if (!plain.layers.empty()) phase.blocks.push_back(std::move(plain));
                 plain = Block();
-                phase.blocks.push_back(read_block(item, s));
+                phase.blocks.push_back(read_block(item, phase, s));
             } else {
-                if (plain.layers.empty()) plain.entry = s.previous;
-                add_layer(plain, item, s);
+                if (plain.layers.empty()) plain.entry = s.previous.id;
+                add_layer(plain, item, phase, s);
             }
         }
         if (!plain.layers.empty()) phase.blocks.push_back(std::move(plain));
         if (layers.is_list() && phase.blocks.empty())
             layers.error(fmt::format("{}: a phase needs at least one layer", layers.path()));
+        model_.phases.push_back(std::move(phase));
     }
 
-    Block read_block(const config::Value& value, Scope& s) {
+    Block read_block(const config::Value& value, const Phase& phase, Scope& s) {
         config::Map map(value);
         Block block;
         block.name = map.required("block").text();
         block.repeat = number(map.required("repeat"), 1, 1);
-        block.entry = s.previous;
+        for (const Block& other : phase.blocks) {
+            if (other.name == block.name)
+                value.error(fmt::format("{}: a block named '{}' exists already", value.path(), block.name));
+        }
+        const Produced outside = s.entry;
+        block.entry = s.previous.id;
+        s.entry = s.previous;
         s.block = block.name;
         const config::Value layers = map.required("layers");
-        for (const config::Value& item : layers.list()) add_layer(block, item, s);
+        for (const config::Value& item : layers.list()) add_layer(block, item, phase, s);
         if (layers.is_list() && block.layers.empty())
             layers.error(fmt::format("{}: a block needs at least one layer", layers.path()));
+        check_repeats(value, block, s);
         s.block.clear();
+        s.entry = outside;
         map.finish();
         return block;
     }
 
-    void add_layer(Block& block, const config::Value& item, Scope& s) {
-        Layer layer = read_layer(item, s);
-        if (layer.outputs.empty()) return;
-        for (const Layer& other : block.layers) {
-            if (other.name == layer.name)
-                item.error(fmt::format("{}: a layer named '{}' exists already", item.path(), layer.name));
-        }
-        s.previous = layer.outputs.front().id;
-        s.outputs[layer.name] = s.previous;
-        if (const auto* bag = std::get_if<EmbeddingBag>(&layer.operation);
-            bag != nullptr && bag->pattern != IndexPattern::sequential) {
-            const std::string how = bag->pattern == IndexPattern::file ? "indices from " + bag->index_file
-                                    : bag->pattern == IndexPattern::zipf
-                                        ? fmt::format("Zipf indices, alpha {}, seed {}", bag->alpha, bag->seed)
-                                        : fmt::format("uniform indices, seed {}", bag->seed);
-            model_.notes.push_back(fmt::format("{}: {}", layer.name, how));
-        }
+    /// The second repetition reads what the first wrote in place of the block's input.
+    void check_repeats(const config::Value& value, const Block& block, const Scope& s) const {
+        if (block.repeat == 1 || s.entry.elements == 0 || s.previous.elements == s.entry.elements) return;
+        value.error(fmt::format("{}: block '{}' repeats, but it reads {} elements and writes {}", value.path(), block.name,
+                                s.entry.elements, s.previous.elements));
+    }
+
+    void add_layer(Block& block, const config::Value& item, const Phase& phase, Scope& s) {
+        const Scope before = s;
+        ReadLayer read = read_layer(item, s);
+        if (!read.valid) return;
+        Layer& layer = read.layer;
+        if (!activations_.insert(read.output.id).second)
+            item.error(fmt::format("{}: a layer named '{}' exists already", item.path(), layer.name));
+        s.previous = read.output;
+        s.outputs[layer.name] = read.output;
+        if (!layer.parameters.empty()) s.weights[layer.name] = layer.parameters;
+        check_parameters(item, layer);
+        note_indices(layer);
+        block.at_step.emplace_back();
+        if (read.uses_step) block.at_step.back() = step_reader(item, before, phase);
         block.layers.push_back(std::move(layer));
+    }
+
+    /// Phases share the weights of layers of the same name, which must then have the same size.
+    void check_parameters(const config::Value& item, const Layer& layer) {
+        const bool caches = std::holds_alternative<Attention>(layer.operation);
+        for (const Tensor& t : layer.parameters) {
+            const auto [known, inserted] = parameters_.emplace(t.id, t.size);
+            if (!inserted && !caches && known->second != t.size) {
+                item.error(fmt::format("{}: the weights of '{}' have {} B here and {} B in an earlier phase", item.path(),
+                                       layer.name, t.size.value, known->second.value));
+            }
+        }
+    }
+
+    void note_indices(const Layer& layer) {
+        const auto* bag = std::get_if<EmbeddingBag>(&layer.operation);
+        if (bag == nullptr || bag->pattern == IndexPattern::sequential) return;
+        const std::string how = bag->pattern == IndexPattern::file ? "indices from " + bag->index_file
+                                : bag->pattern == IndexPattern::zipf
+                                    ? fmt::format("Zipf indices, alpha {}, seed {}", bag->alpha, bag->seed)
+                                    : fmt::format("uniform indices, seed {}", bag->seed);
+        const std::string note = fmt::format("{}: {}", layer.name, how);
+        if (std::find(model_.notes.begin(), model_.notes.end(), note) == model_.notes.end()) model_.notes.push_back(note);
+    }
+
+    /// Reads the layer again with `step` bound. The last step is read now, so that its mistakes are reported with the others.
+    std::function<Layer(std::int64_t)> step_reader(const config::Value& item, const Scope& before, const Phase& phase) const {
+        const auto reader = [document = document_, item, before](std::int64_t step) {
+            Scope then = before;
+            then.dims["step"] = step;
+            Layer layer = read_layer(item, then).layer;
+            document.finish();
+            return layer;
+        };
+        Scope last = before;
+        last.dims["step"] = phase.steps - 1;
+        read_layer(item, last);
+        return reader;
     }
 
     const config::Document& document_;
     config::Map top_;
     Model model_;
     Formats formats_;
+    std::set<std::string> activations_;
+    std::map<std::string, Bytes> parameters_;
 };
+
+/// `dtype: fp16` becomes a map, so that one of its parts can be set.
+void widen_dtype(config::Document& document) {
+    const auto* dtype = document.tree()->find("dtype");
+    if (dtype == nullptr || dtype->value->kind != config::TreeNode::Kind::scalar) return;
+    const std::string all = dtype->value->text;
+    for (const char* part : {"weights", "activations", "kv"}) document.set(fmt::format("dtype.{}", part), all);
+}
+
+void apply(config::Document& document, const std::string& path, const std::string& key, const std::string& value) {
+    if (key.find('.') != std::string::npos || key == "dtype") {
+        if (key.rfind("dtype.", 0) == 0) widen_dtype(document);
+        return document.set(key, value);
+    }
+    std::vector<std::string> names;
+    if (const auto* dims = document.tree()->find("dims"); dims != nullptr) {
+        for (const auto& entry : dims->value->entries) names.push_back(entry.key);
+    }
+    if (std::find(names.begin(), names.end(), key) == names.end()) {
+        throw Error(fmt::format("--set {}={}: error: unknown dim '{}' of {}{}", key, value, key, path, hint(key, names)));
+    }
+    document.set("dims." + key, value);
+}
 
 }  // namespace
 
 Model load(const std::string& name_or_path, const std::vector<std::pair<std::string, std::string>>& settings) {
     const std::string path = config::find_data_file("workloads", name_or_path);
     config::Document document = config::Document::load(path);
-    for (const auto& [key, value] : settings) {
-        const bool dim = key.find('.') == std::string::npos;
-        if (dim) {
-            const auto* dims = document.tree()->find("dims");
-            std::vector<std::string> names;
-            if (dims != nullptr) {
-                for (const auto& entry : dims->value->entries) names.push_back(entry.key);
-            }
-            if (std::find(names.begin(), names.end(), key) == names.end()) {
-                const std::string near = nearest_name(key, names);
-                throw Error(fmt::format("--set {}={}: error: unknown dim '{}' of {}{}", key, value, key, path,
-                                        near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
-            }
-        }
-        document.set(dim ? "dims." + key : key, value);
-    }
+    for (const auto& [key, value] : settings) apply(document, path, key, value);
     Loader loader(document);
     Model model = loader.read(path);
     model.settings = settings;

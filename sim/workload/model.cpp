@@ -1,7 +1,6 @@
 #include "sim/workload/model.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -24,17 +23,16 @@ void grow(Layer& layer, std::int64_t tokens) {
     if (attention == nullptr || !attention->decode || tokens == 0) return;
     attention->seq_kv += tokens;
     const std::int64_t held = attention->window > 0 ? std::min(attention->window, attention->seq_kv) : attention->seq_kv;
-    layer.parameters.front().size = storage(
+    layer.parameters.back().size = storage(
         attention->kv_dtype, attention->batch * attention->kv_heads * (attention->head_dim + attention->head_dim_v) * held);
 }
-
-bool is_cache(const Layer& layer) { return std::holds_alternative<Attention>(layer.operation); }
 
 }  // namespace
 
 Layer Phase::layer_at(const Block& block, std::size_t index, std::int64_t step, std::int64_t repetition) const {
-    Layer layer = block.layers[index];
-    grow(layer, step * kv_growth);
+    const bool written_with_step = index < block.at_step.size() && block.at_step[index] != nullptr;
+    Layer layer = written_with_step && step > 0 ? block.at_step[index](step) : block.layers[index];
+    if (!written_with_step) grow(layer, step * kv_growth);
     number(layer.parameters, repetition);
     number(layer.outputs, repetition);
     if (repetition > 0) {
@@ -45,44 +43,64 @@ Layer Phase::layer_at(const Block& block, std::size_t index, std::int64_t step, 
     return layer;
 }
 
-std::vector<Consumer> Model::memory() const {
-    std::vector<Consumer> consumers;
-    std::map<std::string, Bytes> weights, caches;
-    Bytes activations{};
-    for (const Phase& phase : phases) {
-        for (const Block& block : phase.blocks) {
-            for (std::size_t i = 0; i < block.layers.size(); ++i) {
-                for (std::int64_t r = 0; r < block.repeat; ++r) {
-                    const Layer layer = phase.layer_at(block, i, phase.steps - 1, r);
-                    Bytes live{};
-                    for (const Tensor& t : layer.inputs) live += t.size;
-                    for (const Tensor& t : layer.outputs) live += t.size;
-                    activations = std::max(activations, live);
-                    for (const Tensor& t : layer.parameters) {
-                        Bytes& size = (is_cache(layer) ? caches : weights)[t.id];
-                        size = std::max(size, t.size);
-                    }
-                }
-            }
-        }
-    }
-    Bytes dense{}, cache{};
-    for (const auto& [id, size] : weights) {
-        if (id.find(".table") != std::string::npos) {
-            consumers.push_back({"embedding table " + id.substr(0, id.find(".table")), size});
-        } else {
-            dense += size;
-        }
-    }
-    for (const auto& [id, size] : caches) cache += size;
-    if (dense.value > 0) consumers.push_back({"weights", dense});
-    if (cache.value > 0) consumers.push_back({"KV cache", cache});
-    consumers.push_back({"activations of the largest layer", activations});
-    std::stable_sort(consumers.begin(), consumers.end(), [](const Consumer& a, const Consumer& b) { return a.size > b.size; });
-    return consumers;
-}
-
 namespace {
+
+struct Resident {
+    Bytes size{};
+    enum class Kind : std::uint8_t { weights, table, cache } kind{Kind::weights};
+    std::string name;  ///< of a table's layer
+    std::int64_t tables{1};
+};
+
+/// What stays in memory for the whole run, by tensor id, and the largest working set of a layer.
+class Inventory {
+public:
+    void add(const Layer& layer) {
+        Bytes live{};
+        for (const Tensor& t : layer.inputs) live += t.size;
+        for (const Tensor& t : layer.outputs) live += t.size;
+        activations_ = std::max(activations_, live);
+        const bool attention = std::holds_alternative<Attention>(layer.operation);
+        for (const Tensor& t : layer.parameters) keep(t, layer, attention);
+        // The second output of an attention is what it appends to the cache.
+        for (std::size_t i = 1; attention && i < layer.outputs.size(); ++i) keep(layer.outputs[i], layer, true);
+    }
+
+    std::vector<Consumer> consumers() const {
+        std::vector<Consumer> list;
+        Bytes dense{}, cache{};
+        for (const auto& [id, r] : residents_) {
+            if (r.kind == Resident::Kind::table) list.push_back({table_name(r), r.size});
+            if (r.kind == Resident::Kind::weights) dense += r.size;
+            if (r.kind == Resident::Kind::cache) cache += r.size;
+        }
+        if (dense.value > 0) list.push_back({"weights", dense});
+        if (cache.value > 0) list.push_back({"KV cache", cache});
+        list.push_back({"activations of the largest layer", activations_});
+        std::stable_sort(list.begin(), list.end(), [](const Consumer& a, const Consumer& b) { return a.size > b.size; });
+        return list;
+    }
+
+private:
+    static std::string table_name(const Resident& r) {
+        if (r.tables == 1) return "embedding table " + r.name;
+        return fmt::format("embedding tables {}[0..{}], each {} B", r.name, r.tables - 1, r.size.value / r.tables);
+    }
+
+    void keep(const Tensor& tensor, const Layer& layer, bool cache) {
+        Resident& r = residents_[tensor.id];
+        r.size = std::max(r.size, tensor.size);
+        if (cache) r.kind = Resident::Kind::cache;
+        if (const auto* bag = std::get_if<EmbeddingBag>(&layer.operation)) {
+            r.kind = Resident::Kind::table;
+            r.name = layer.name;
+            r.tables = bag->tables;
+        }
+    }
+
+    std::map<std::string, Resident> residents_;
+    Bytes activations_{};
+};
 
 Bytes total(const Model& model) {
     Bytes sum{};
@@ -92,25 +110,49 @@ Bytes total(const Model& model) {
 
 double gib(Bytes b) { return static_cast<double>(b.value) / 1073741824.0; }
 
-/// Largest value of the dim `name` with which the model fits, or 0.
-std::int64_t largest_fit(const Model& model, const std::string& name, Bytes capacity) {
-    std::int64_t low = 0, high = model.dims.at(name);
+bool fits(const Model& model, const std::string& dim, std::int64_t value, Bytes capacity) {
+    auto settings = model.settings;
+    settings.emplace_back(dim, fmt::format("{}", value));
+    try {
+        return total(load(model.path, settings)) <= capacity;
+    } catch (const Error&) {
+        return false;  // a size that the file cannot take (it divides no more) is no candidate
+    }
+}
+
+/// Largest value of the dim with which the model fits, or 0.
+std::int64_t largest_fit(const Model& model, const std::string& dim, Bytes capacity) {
+    std::int64_t low = 0, high = model.dims.at(dim);
     while (high - low > 1) {
         const std::int64_t middle = low + (high - low) / 2;
-        auto settings = model.settings;
-        settings.emplace_back(name, fmt::format("{}", middle));
-        bool fits = false;
-        try {
-            fits = total(load(model.path, settings)) <= capacity;
-        } catch (const Error&) {
-            fits = false;  // a dim that divides no more is no candidate
-        }
-        (fits ? low : high) = middle;
+        (fits(model, dim, middle, capacity) ? low : high) = middle;
     }
     return low;
 }
 
+/// What the user could do about it.
+std::string advice(const Model& model, Bytes capacity) {
+    for (const char* dim : {"context", "seq", "batch"}) {
+        if (std::find(model.free_dims.begin(), model.free_dims.end(), dim) == model.free_dims.end()) continue;
+        const std::int64_t most = largest_fit(model, dim, capacity);
+        if (most > 0) return fmt::format("\n  largest {} that fits: {} (--set {}={})", dim, most, dim, most);
+    }
+    return "\n  no smaller context or batch fits: the largest consumer above must shrink, or take a narrower dtype";
+}
+
 }  // namespace
+
+std::vector<Consumer> Model::memory() const {
+    Inventory inventory;
+    for (const Phase& phase : phases) {
+        for (const Block& block : phase.blocks) {
+            for (std::size_t i = 0; i < block.layers.size(); ++i) {
+                for (std::int64_t r = 0; r < block.repeat; ++r) inventory.add(phase.layer_at(block, i, phase.steps - 1, r));
+            }
+        }
+    }
+    return inventory.consumers();
+}
 
 void check_capacity(const Model& model, Bytes capacity, const std::string& gpu_name) {
     const Bytes need = total(model);
@@ -118,17 +160,9 @@ void check_capacity(const Model& model, Bytes capacity, const std::string& gpu_n
     std::string text = fmt::format("error: {} does not fit the memory of {}: {} B = {:.2f} GiB needed, {} B = {:.2f} GiB there\n",
                                    model.name, gpu_name, need.value, gib(need), capacity.value, gib(capacity));
     for (const Consumer& c : model.memory())
-        text += fmt::format("  {:44} {:>20} B {:>10.2f} GiB\n", c.name, c.size.value, gib(c.size));
-    text += fmt::format("  {:44} {:>20} B {:>10.2f} GiB", "deficit", (need - capacity).value, gib(need - capacity));
-    for (const char* dim : {"context", "seq", "batch"}) {
-        if (!model.dims.contains(dim)) continue;
-        const std::int64_t fits = largest_fit(model, dim, capacity);
-        if (fits > 0) {
-            text += fmt::format("\n  largest {} that fits: {}", dim, fits);
-            break;
-        }
-    }
-    throw Error(text);
+        text += fmt::format("  {:60} {:>16} B {:>9.2f} GiB\n", c.name, c.size.value, gib(c.size));
+    text += fmt::format("  {:60} {:>16} B {:>9.2f} GiB", "deficit", (need - capacity).value, gib(need - capacity));
+    throw Error(text + advice(model, capacity));
 }
 
 }  // namespace rafter::workload

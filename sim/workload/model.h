@@ -18,6 +18,8 @@ struct Block {
     std::int64_t repeat{1};
     std::vector<Layer> layers;  ///< of repetition 0, step 0
     std::string entry;          ///< tensor id the first repetition reads; later ones read the block's own output
+    /// By layer: how to make it for a step, when its sizes are written with `step`; else empty.
+    std::vector<std::function<Layer(std::int64_t)>> at_step;
 };
 
 /// One pass over the blocks, `steps` times. In a decode phase the KV cache grows by `kv_growth` tokens a step.
@@ -31,7 +33,7 @@ struct Phase {
 };
 
 struct Consumer {
-    std::string name;  ///< "weights", "KV cache", "embedding table emb[0]", "activations"
+    std::string name;  ///< "weights", "KV cache", "embedding table emb", "activations of the largest layer"
     Bytes size{};
 };
 
@@ -39,6 +41,7 @@ struct Model {
     std::string name, title, source;
     Family family{Family::mlp};
     std::map<std::string, std::int64_t> dims;  ///< bound values, for the report
+    std::vector<std::string> free_dims;        ///< those written as plain numbers, not as expressions over others
     std::vector<Phase> phases;
     std::string path;                                           ///< file it was read from
     std::vector<std::pair<std::string, std::string>> settings;  ///< --set it was read with

@@ -1,6 +1,6 @@
-// Shape inference of the operations: one reader an operation.
+// Shape inference of the operations on matrices and rows.
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -8,138 +8,47 @@
 
 namespace rafter::workload {
 
-namespace {
+const std::vector<std::string>& activation_names() {
+    static const std::vector<std::string> names{"", "relu", "gelu", "silu", "sigmoid", "tanh"};
+    return names;
+}
 
-const std::vector<std::string> kActivations{"", "relu", "gelu", "silu", "sigmoid", "tanh"};
-
-Shape read_gemm(const std::string& op, Fields& f) {
+Shape read_gemm(const Layer& layer, Fields& f) {
+    const Produced in = f.input();
     Gemm g;
-    g.m = f.number("m");
+    g.weights = layer.op != "bmm";
+    g.m = g.weights ? f.inferred("m", in.rows) : f.number("m");
     g.n = f.number("n");
-    g.k = f.number("k");
-    g.batch = op == "linear" ? 1 : f.number_or("batch", 1, 1);
-    g.weights = op == "linear" || (op == "gemm" && !f.flag("both_activations"));
+    g.k = g.weights ? f.inferred("k", in.cols) : f.number("k");
+    g.batch = layer.op == "linear" ? 1 : f.number_or("batch", 1, 1);
     g.bias = f.flag("bias");
     g.residual = f.flag("residual");
     g.gated = f.flag("gated");
-    g.activation = f.text_or("activation", "", kActivations);
+    g.activation = f.text_or("activation", "", activation_names());
     if (g.gated && g.n % 2 != 0) f.error("gated", fmt::format("gated needs an even n (both halves), found {}", g.n));
+    if (g.gated && g.residual) f.error("gated", "gated and residual exclude each other");
+    const std::int64_t cols = g.gated ? g.n / 2 : g.n;
     Shape shape;
-    shape.inputs = {g.batch * g.m * g.k};
+    shape.exact = true;
+    shape.inputs = {f.elements({g.batch, g.m, g.k})};
     if (g.weights) {
-        shape.parameters = g.batch * g.n * g.k + (g.bias ? g.n : 0);
+        shape.parameters.push_back({".weight", f.elements({g.batch, g.n, g.k}), layer.weights});
     } else {
-        shape.inputs.push_back(g.batch * g.k * g.n);
+        shape.inputs.push_back(f.elements({g.batch, g.k, g.n}));
     }
-    shape.outputs = g.batch * g.m * (g.gated ? g.n / 2 : g.n);
-    if (g.residual) shape.inputs.push_back(shape.outputs);
+    if (g.bias) shape.parameters.push_back({".bias", g.n, layer.activations});
+    shape.output = {"", f.elements({g.batch, g.m, cols}), g.batch * g.m, cols, 0, 0, 0, 0};
+    if (g.residual) shape.inputs.push_back(shape.output.elements);
     shape.operation = g;
     return shape;
 }
 
-struct Pads {
-    std::int64_t top{0}, left{0}, bottom{0}, right{0};
-};
-
-/// `padding: 1` or `padding: [top, left, bottom, right]`.
-Pads read_pads(Fields& f) {
-    const config::Value value = f.map().optional("padding");
-    if (!value.defined()) return {};
-    if (!value.is_list()) {
-        const std::int64_t all = value.integer(0, 1 << 20);
-        return {all, all, all, all};
-    }
-    const auto items = value.list();
-    if (items.size() != 4) {
-        value.error(
-            fmt::format("{}: expected one number or [top, left, bottom, right], found {} numbers", value.path(), items.size()));
-        return {};
-    }
-    return {items[0].integer(0, 1 << 20), items[1].integer(0, 1 << 20), items[2].integer(0, 1 << 20),
-            items[3].integer(0, 1 << 20)};
-}
-
-std::int64_t window_outputs(Fields& f, const char* side, std::int64_t size, std::int64_t pads, std::int64_t window,
-                            std::int64_t stride) {
-    const std::int64_t span = size + pads - window;
-    if (span < 0) {
-        f.error(side, fmt::format("the output would have {} {}: {} + {} padding is smaller than the kernel's {}",
-                                  span / stride + 1 > 0 ? 0 : span + 1, side, size, pads, window));
-        return 1;
-    }
-    return span / stride + 1;
-}
-
-Shape read_conv(Fields& f) {
-    Conv2d c;
-    c.n = f.number("n");
-    c.c = f.number("c");
-    c.h = f.number("h");
-    c.w = f.number("w");
-    c.k = f.number("k");
-    const std::int64_t kernel = f.has("kernel") ? f.number("kernel") : 0;
-    c.r = kernel > 0 ? kernel : f.number("r");
-    c.s = kernel > 0 ? kernel : f.number("s");
-    const std::int64_t stride = f.number_or("stride", 1, 1), dilation = f.number_or("dilation", 1, 1);
-    c.stride_h = f.number_or("stride_h", stride, 1);
-    c.stride_w = f.number_or("stride_w", stride, 1);
-    c.dilation_h = f.number_or("dilation_h", dilation, 1);
-    c.dilation_w = f.number_or("dilation_w", dilation, 1);
-    c.groups = f.number_or("groups", 1, 1);
-    c.bias = f.flag("bias");
-    c.residual = f.flag("residual");
-    c.activation = f.text_or("activation", "", kActivations);
-    const Pads pads = read_pads(f);
-    c.pad_top = pads.top;
-    c.pad_left = pads.left;
-    c.pad_bottom = pads.bottom;
-    c.pad_right = pads.right;
-    if (c.c % c.groups != 0 || c.k % c.groups != 0) {
-        f.error("groups", fmt::format("channels not divisible by groups: c = {}, k = {}, groups = {}", c.c, c.k, c.groups));
-        c.groups = 1;
-    }
-    c.p = window_outputs(f, "h", c.h, c.pad_top + c.pad_bottom, (c.r - 1) * c.dilation_h + 1, c.stride_h);
-    c.q = window_outputs(f, "w", c.w, c.pad_left + c.pad_right, (c.s - 1) * c.dilation_w + 1, c.stride_w);
-    Shape shape;
-    shape.inputs = {c.n * c.c * c.h * c.w};
-    shape.parameters = c.k * (c.c / c.groups) * c.r * c.s + (c.bias ? c.k : 0);
-    shape.outputs = c.n * c.k * c.p * c.q;
-    if (c.residual) shape.inputs.push_back(shape.outputs);
-    shape.operation = c;
-    return shape;
-}
-
-Shape read_pool(Fields& f) {
-    Pool2d p;
-    p.n = f.number("n");
-    p.c = f.number("c");
-    p.h = f.number("h");
-    p.w = f.number("w");
-    const std::int64_t kernel = f.has("kernel") ? f.number("kernel") : 0;
-    p.r = kernel > 0 ? kernel : f.number("r");
-    p.s = kernel > 0 ? kernel : f.number("s");
-    p.stride_h = p.stride_w = f.number_or("stride", 1, 1);
-    const Pads pads = read_pads(f);
-    p.pad_top = pads.top;
-    p.pad_left = pads.left;
-    p.pad_bottom = pads.bottom;
-    p.pad_right = pads.right;
-    p.average = f.text_or("kind", "max", {"max", "average"}) == "average";
-    p.p = window_outputs(f, "h", p.h, pads.top + pads.bottom, p.r, p.stride_h);
-    p.q = window_outputs(f, "w", p.w, pads.left + pads.right, p.s, p.stride_w);
-    Shape shape;
-    shape.inputs = {p.n * p.c * p.h * p.w};
-    shape.outputs = p.n * p.c * p.p * p.q;
-    shape.operation = p;
-    return shape;
-}
-
-Shape read_rnn(const std::string& op, Fields& f) {
+Shape read_rnn(const Layer& layer, Fields& f) {
     Rnn r;
-    r.cell = op == "lstm" ? Cell::lstm : op == "gru" ? Cell::gru : Cell::rnn;
+    r.cell = layer.op == "lstm" ? Cell::lstm : layer.op == "gru" ? Cell::gru : Cell::rnn;
     r.batch = f.number("batch");
     r.steps = f.number("steps");
-    r.input = f.number("input");
+    r.input = f.inferred("input", f.input().cols);
     r.hidden = f.number("hidden");
     r.layers = f.number_or("layers", 1, 1);
     r.input_gemm = f.text_or("input_gemm", "included", {"included", "skipped"}) == "included";
@@ -147,76 +56,93 @@ Shape read_rnn(const std::string& op, Fields& f) {
     r.execution = execution == "stream"  ? RnnExecution::stream
                   : execution == "graph" ? RnnExecution::graph
                                          : RnnExecution::persistent;
-    const std::int64_t gates = op == "lstm" ? 4 : op == "gru" ? 3 : 1;
+    const std::int64_t gates = layer.op == "lstm" ? 4 : layer.op == "gru" ? 3 : 1;
+    const std::int64_t first = r.hidden + (r.input_gemm ? r.input : 0), later = r.hidden + (r.input_gemm ? r.hidden : 0);
     Shape shape;
-    for (std::int64_t layer = 0; layer < r.layers; ++layer) {
-        const std::int64_t input = r.input_gemm ? (layer == 0 ? r.input : r.hidden) : 0;
-        shape.parameters += gates * r.hidden * (input + r.hidden);
-    }
+    shape.exact = true;
+    const std::int64_t weights = f.elements({gates, r.hidden, first}) + f.elements({gates, r.hidden, later, r.layers - 1});
+    shape.parameters.push_back({".weight", weights, layer.weights});
     // Without the input product the gates' pre-activations are read instead of the input.
-    shape.inputs = {r.batch * r.steps * (r.input_gemm ? r.input : gates * r.hidden)};
-    shape.outputs = r.batch * r.steps * r.hidden;
+    shape.inputs = {f.elements({r.batch, r.steps, r.input_gemm ? r.input : gates * r.hidden})};
+    shape.output = {"", f.elements({r.batch, r.steps, r.hidden}), r.batch * r.steps, r.hidden, 0, 0, 0, 0};
     shape.operation = r;
     return shape;
 }
 
-double tensors(Fields& f, const char* key, double fallback) {
-    const config::Value value = f.map().optional(key);
-    return value.defined() ? value.real(0, 64) : fallback;
+namespace {
+
+/// Operations of one element, when the file does not say: docs/workloads.md, table of functions.
+std::int64_t function_flops(const std::string& fn) {
+    if (fn == "copy" || fn == "concat") return 0;
+    if (fn == "sigmoid" || fn == "rope") return 3;
+    if (fn == "silu") return 4;
+    if (fn == "tanh") return 5;
+    return fn == "gelu" ? 8 : 1;
 }
 
-Shape read_elementwise(Fields& f) {
-    Elementwise e;
-    e.rows = f.number_or("rows", 1, 1);
-    e.cols = f.number("cols");
-    e.reads = tensors(f, "reads", 1);
-    e.writes = tensors(f, "writes", 1);
-    e.flops_per_element = f.number_or("flops_per_element", 1, 0);
-    e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat"});
-    Shape shape;
-    const std::int64_t elements = e.rows * e.cols;
-    for (double left = e.reads; left > 0; left -= 1) {
-        shape.inputs.push_back(static_cast<std::int64_t>(std::ceil(std::min(left, 1.0) * static_cast<double>(elements))));
+/// `tensors` may be a half; whole numbers of tensors are counted without rounding.
+std::int64_t scaled(double tensors, std::int64_t elements) {
+    const double whole = std::floor(tensors);
+    return static_cast<std::int64_t>(whole) * elements + std::llround((tensors - whole) * static_cast<double>(elements));
+}
+
+/// Whole producers when they make up what is read (as in a concatenation), else tensors of [rows, cols].
+std::vector<std::int64_t> elementwise_operands(Fields& f, std::int64_t total, std::int64_t elements) {
+    std::vector<std::int64_t> whole;
+    std::int64_t sum = 0;
+    bool known = total > 0;
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, f.named().size()); ++i) {
+        whole.push_back(f.input(i).elements);
+        sum += whole.back();
+        known = known && whole.back() > 0;
     }
-    shape.outputs = static_cast<std::int64_t>(std::ceil(e.writes * static_cast<double>(elements)));
-    shape.operation = e;
-    return shape;
-}
-
-Shape read_rows(const std::string& op, Fields& f) {
-    RowReduction r;
-    r.op = op == "softmax"     ? RowOp::softmax
-           : op == "layernorm" ? RowOp::layernorm
-           : op == "rmsnorm"   ? RowOp::rmsnorm
-                               : RowOp::reduce;
-    r.rows = f.number("rows");
-    r.cols = f.number("cols");
-    Shape shape;
-    shape.inputs = {r.rows * r.cols};
-    shape.outputs = r.op == RowOp::reduce ? r.rows : r.rows * r.cols;
-    shape.parameters = r.op == RowOp::layernorm ? 2 * r.cols : r.op == RowOp::rmsnorm ? r.cols : 0;
-    shape.operation = r;
-    return shape;
+    if (known && sum == total) return whole;
+    std::vector<std::int64_t> each;
+    for (std::int64_t left = total; left > 0; left -= elements) each.push_back(std::min(left, elements));
+    if (f.named().size() > each.size())
+        f.error("inputs", fmt::format("the inputs hold {} elements, the layer reads {}", sum, total));
+    return each;
 }
 
 }  // namespace
 
-const std::vector<std::string>& operation_names() {
-    static const std::vector<std::string> names{"gemm",          "linear",    "bmm",     "conv2d", "attention",
-                                                "embedding_bag", "rnn",       "lstm",    "gru",    "elementwise",
-                                                "softmax",       "layernorm", "rmsnorm", "reduce", "pool2d"};
-    return names;
+Shape read_elementwise(Fields& f) {
+    const Produced in = f.input();
+    Elementwise e;
+    e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat"});
+    const bool binary = e.fn == "add" || e.fn == "mul";
+    e.rows = f.has("cols") ? f.number_or("rows", 1, 1) : f.inferred("rows", in.rows);
+    e.cols = f.inferred("cols", in.cols);
+    e.reads = f.real_or("reads", binary ? 2 : 1, 0, 64);
+    e.writes = f.real_or("writes", 1, 0, 64);
+    e.flops_per_element = f.number_or("flops_per_element", function_flops(e.fn), 0);
+    const std::int64_t elements = f.elements({e.rows, e.cols});
+    Shape shape;
+    shape.inputs = elementwise_operands(f, scaled(e.reads, elements), elements);
+    const std::int64_t written = scaled(e.writes, elements);
+    shape.output = {"", written, 0, 0, 0, 0, 0, 0};
+    if (written == elements) shape.output = {"", written, e.rows, e.cols, in.n, in.c, in.h, in.w};
+    if (in.n * in.c * in.h * in.w != written) shape.output.n = shape.output.c = shape.output.h = shape.output.w = 0;
+    shape.operation = e;
+    return shape;
 }
 
-Shape read_shape(const std::string& op, Fields& fields, const Scope& scope) {
-    if (op == "gemm" || op == "linear" || op == "bmm") return read_gemm(op, fields);
-    if (op == "conv2d") return read_conv(fields);
-    if (op == "attention") return read_attention(fields, scope);
-    if (op == "embedding_bag") return read_embedding(fields, scope);
-    if (op == "rnn" || op == "lstm" || op == "gru") return read_rnn(op, fields);
-    if (op == "elementwise") return read_elementwise(fields);
-    if (op == "pool2d") return read_pool(fields);
-    return read_rows(op, fields);
+Shape read_rows(const Layer& layer, Fields& f) {
+    const Produced in = f.input();
+    RowReduction r;
+    r.op = layer.op == "softmax"     ? RowOp::softmax
+           : layer.op == "layernorm" ? RowOp::layernorm
+           : layer.op == "rmsnorm"   ? RowOp::rmsnorm
+                                     : RowOp::reduce;
+    r.rows = f.inferred("rows", in.rows);
+    r.cols = f.inferred("cols", in.cols);
+    Shape shape;
+    shape.inputs = {f.elements({r.rows, r.cols})};
+    shape.output = {"", r.op == RowOp::reduce ? r.rows : r.rows * r.cols, r.rows, r.op == RowOp::reduce ? 1 : r.cols, 0, 0, 0, 0};
+    if (r.op == RowOp::layernorm || r.op == RowOp::rmsnorm) shape.parameters.push_back({".weight", r.cols, layer.activations});
+    if (r.op == RowOp::layernorm) shape.parameters.push_back({".bias", r.cols, layer.activations});
+    shape.operation = r;
+    return shape;
 }
 
 }  // namespace rafter::workload
