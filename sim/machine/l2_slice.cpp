@@ -1,5 +1,7 @@
 #include "sim/machine/l2_slice.h"
 
+#include <algorithm>
+
 #include "sim/program/access.h"
 
 namespace rafter::machine {
@@ -13,6 +15,10 @@ Fs sector_service(const config::HwConfig& gpu) {
 }
 
 std::int64_t lines_per_slice(const config::L2& l2) { return l2.capacity.value / program::kLineBytes / l2.slices; }
+
+int granule_sectors(const config::Dram& dram) {
+    return static_cast<int>(std::clamp<std::int64_t>(dram.access_granularity.value / program::kSectorBytes, 1, 4));
+}
 
 Fs burst_time(const config::Dram& dram) {
     return static_cast<Fs>(static_cast<double>(dram.access_granularity.value) * static_cast<double>(dram.channels) /
@@ -30,7 +36,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::H
       sector_service_(sector_service(gpu)),
       write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
       bandwidth_(sector_service_ * 4),
-      tags_(lines_per_slice(gpu.l2), gpu.l2.ways) {
+      tags_(lines_per_slice(gpu.l2), gpu.l2.ways, granule_sectors(gpu.dram)) {
     socket.register_b_transport(this, &L2Slice::b_transport);
 }
 

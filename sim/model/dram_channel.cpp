@@ -26,7 +26,7 @@ DramChannel::DramChannel(const config::Dram& dram)
       granule_(dram.access_granularity.value),
       row_bytes_(dram.row.value),
       activate_interval_(std::max(dram.t_rrd.value, dram.t_faw.value / 4)),
-      bus_(fs_per_granule_ * 2, 4096),
+      bus_(fs_per_granule_ * 2, 1024),
       activate_window_(activate_interval_) {
     const Bank bank{{}, Calendar(dram.t_ras.value + dram.t_rp.value, 64)};
     banks_.assign(static_cast<std::size_t>(dram.banks), bank);

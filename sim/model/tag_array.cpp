@@ -27,10 +27,11 @@ std::uint32_t tick(Fs t) { return static_cast<std::uint32_t>(t >> kTickShift); }
 
 }  // namespace
 
-TagArray::TagArray(std::int64_t lines, std::int64_t ways)
+TagArray::TagArray(std::int64_t lines, std::int64_t ways, int granule_sectors)
     : full_ways_(ways),
       ways_(std::min(ways, lines)),
       padded_((ways_ + 3) / 4 * 4),
+      granule_sectors_(granule_sectors),
       lines_per_set_(static_cast<std::uint64_t>((2 * padded_ + 15) / 16)),
       sets_(static_cast<std::uint64_t>(ways_ > 0 ? lines / ways_ : 1)),
       host_lines_(sets_.divisor() * lines_per_set_) {}
@@ -79,7 +80,7 @@ std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const
 }
 
 TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now) {
-    if (ways_ == 0) return {fetch ? valid : SectorMask{0}, dirty, line, 0};
+    if (ways_ == 0) return {fetch ? granules(valid) : SectorMask{0}, dirty, line, 0};
     const Where where = locate(line);
     std::uint32_t* set = block(where.set);
     const std::uint32_t bits = static_cast<std::uint32_t>(valid) << 4 | dirty;
@@ -90,7 +91,11 @@ TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMa
         std::uint32_t& entry = set[way];
         std::uint32_t& used = set[padded_ + way];
         last_used_ = &used;
-        if (fetch) outcome.missing = static_cast<SectorMask>(valid & ~mask(entry >> 4));
+        if (fetch) {
+            const SectorMask held = mask(entry >> 4);
+            outcome.missing = static_cast<SectorMask>(granules(valid & ~static_cast<std::uint32_t>(held)) & ~held);
+            entry |= static_cast<std::uint32_t>(outcome.missing) << 4;
+        }
         entry |= bits;
         const std::uint32_t ahead = used - time;  // in flight when it lies in the future
         if (ahead != 0 && ahead < kFuture) {
@@ -103,10 +108,10 @@ TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMa
     way = oldest(set, time);
     std::uint32_t& entry = set[way];
     last_used_ = &set[padded_ + way];
-    if (fetch) outcome.missing = valid;
+    if (fetch) outcome.missing = granules(valid);
     outcome.evicted_dirty = mask(entry);
     if (outcome.evicted_dirty != 0) outcome.victim = line_of(where.set, (entry >> 8) - 1);
-    entry = (where.tag + 1) << 8 | bits;
+    entry = (where.tag + 1) << 8 | static_cast<std::uint32_t>(outcome.missing) << 4 | bits;
     *last_used_ = time;
     return outcome;
 }

@@ -24,7 +24,8 @@ public:
     };
 
     /// Holds `lines` lines of `ways` ways; sets are rounded down. 0 lines is legal: everything misses.
-    TagArray(std::int64_t lines, std::int64_t ways);
+    /// A fetch brings whole granules of `granule_sectors` sectors (1, 2 or 4).
+    TagArray(std::int64_t lines, std::int64_t ways, int granule_sectors = 1);
 
     Outcome read(std::uint64_t line, SectorMask sectors, Fs now) { return touch(line, sectors, 0, true, now); }
     /// Whole sectors are written: nothing is fetched.
@@ -60,6 +61,13 @@ private:
         std::uint64_t set;
         std::uint32_t tag;
     };
+    /// Whole granules around the sectors that are missing.
+    SectorMask granules(std::uint32_t sectors) const {
+        if (granule_sectors_ == 1 || sectors == 0) return mask(sectors);
+        if (granule_sectors_ == 4) return kAllSectors;
+        const std::uint32_t pairs = (sectors | sectors >> 1) & 0x5;
+        return mask(pairs | pairs << 1);
+    }
     static SectorMask mask(std::uint32_t bits) { return static_cast<SectorMask>(bits & 0xF); }
     Where locate(std::uint64_t line) const {
         const std::uint64_t tag = sets_.quotient(line);
@@ -82,6 +90,7 @@ private:
     std::uint32_t* block(std::uint64_t set) { return host_lines_[set * lines_per_set_].words.data(); }
 
     std::int64_t full_ways_, ways_, padded_;
+    int granule_sectors_;
     std::uint64_t lines_per_set_;
     Divider sets_;
     std::vector<HostLine, ArenaAllocator<HostLine>> host_lines_;
