@@ -28,11 +28,14 @@ struct Epilogue {
     bool bias{false}, residual{false}, gated{false};
     FunctionCost activation{0, 0, 0};
     DType out{DType::fp16};
-    bool partial{false};  ///< split-K: fp32 partial sums go to the workspace, the rest waits for the reduction
+    DType bias_type{DType::fp16};
+    std::int64_t bias_offset{0};  ///< byte in its buffer where the bias starts (it may follow the weights)
+    bool partial{false};          ///< split-K: fp32 partial sums go to the workspace, the rest waits for the reduction
 
     std::string text() const {
         return std::string(bias ? "b" : "") + (residual ? "r" : "") + (gated ? "g" : "") + (partial ? "p" : "") +
-               std::to_string(activation.fma) + "." + std::to_string(activation.sfu);
+               std::to_string(activation.fma) + "." + std::to_string(activation.sfu) + "." + std::string(name(bias_type)) +
+               std::to_string(bias_offset);
     }
 
     /// Work on `elements` accumulators; `staged` bytes cross shared memory to make the stores coalesced.
@@ -40,7 +43,7 @@ struct Epilogue {
         const std::int64_t plain = partial ? 0 : elements;
         const std::int64_t activated = gated ? elements / 2 : elements;
         program::Vector v;
-        v.fma = plain * (bias ? 2 : 1) + (residual && !partial ? elements : 0) + (partial ? 0 : activated * activation.fma) +
+        v.fma = plain * (bias ? 2 : 1) + (residual && !partial ? activated : 0) + (partial ? 0 : activated * activation.fma) +
                 (gated && !partial ? activated : 0);
         v.sfu = partial ? 0 : activated * activation.sfu;
         v.integer = plain / 2;  // two fp32 -> one packed pair

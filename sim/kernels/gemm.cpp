@@ -57,7 +57,7 @@ Gemm::Gemm(const GemmParameters& parameters)
       simt_(parameters.tile.feed == Feed::simt),
       a_(Matrix::packed(parameters.k, parameters.a)),
       b_(Matrix::packed(parameters.b_transposed ? parameters.k : parameters.n, parameters.b)),
-      residual_(Matrix::packed(parameters.n, parameters.epilogue.out)),
+      bias_(Matrix::packed(parameters.n, parameters.epilogue.bias_type, parameters.epilogue.bias_offset)),
       c_(Matrix::packed(parameters.epilogue.gated && !parameters.epilogue.partial ? parameters.n / 2 : parameters.n,
                         parameters.epilogue.partial ? DType::fp32 : parameters.epilogue.out)),
       out_bits_(c_.bits) {
@@ -146,11 +146,11 @@ Ticket Gemm::load_epilogue(Cta& cta, const std::vector<Buffer>& buffers, const U
     if (p_.epilogue.partial) return ticket;
     std::size_t next = 2;
     if (p_.epilogue.bias) {
-        const Access bias = residual_.block(buffers[next++], 0, 1, u.column, u.columns);
+        const Access bias = bias_.block(buffers[next++], 0, 1, u.column, u.columns);
         ticket = cta.load(bias, Path::through_l1);
     }
     if (p_.epilogue.residual) {
-        const Access residual = residual_.block(buffers[next], u.batch * p_.m + u.row, u.rows, u.column, u.columns);
+        const Access residual = c_block(buffers[next], u);
         ticket = later(ticket, cta.load(residual, Path::streaming));
     }
     return ticket;
@@ -161,13 +161,12 @@ Vector Gemm::epilogue(const Unit& u) const {
     return p_.epilogue.work(elements, p_.epilogue.partial ? 0 : elements * out_bits_ / 8);
 }
 
-void Gemm::store(Cta& cta, const std::vector<Buffer>& buffers, const Unit& u) const {
+/// The part of C (or of anything laid out like it) that a unit covers.
+Access Gemm::c_block(const Buffer& buffer, const Unit& u) const {
     const bool halved = p_.epilogue.gated && !p_.epilogue.partial;
     const std::int64_t column = halved ? u.column / 2 : u.column;
     const std::int64_t columns = halved ? (u.column + u.columns) / 2 - column : u.columns;
-    const std::int64_t row = (u.split * p_.batch + u.batch) * p_.m + u.row;
-    const Access c = c_.block(buffers.back(), row, u.rows, column, columns);
-    cta.store(c);
+    return c_.block(buffer, (u.split * p_.batch + u.batch) * p_.m + u.row, u.rows, column, columns);
 }
 
 // for each output tile: for each k block: wait, __syncthreads, mma, refill the stage the last product has left.
@@ -213,7 +212,7 @@ program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) con
                 co_await cta.wait(extra);
                 const Vector work = epilogue(done);
                 co_await cta.vector(work);
-                store(cta, buffers, done);
+                cta.store(c_block(buffers.back(), done));
             }
         } else {
             const Mma work = product(consumer);
@@ -234,7 +233,7 @@ program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) con
             co_await cta.wait(extra);
             const Vector work = epilogue(done);
             co_await cta.vector(work);
-            store(cta, buffers, done);
+            cta.store(c_block(buffers.back(), done));
         }
         advance(consumer);
     }

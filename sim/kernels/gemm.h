@@ -65,13 +65,13 @@ private:
     program::Vector simt_product(const Cursor& cursor) const;
     program::Vector unpack(const Cursor& cursor) const;
     program::Ticket load_epilogue(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Unit& unit) const;
-    void store(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Unit& unit) const;
+    program::Access c_block(const program::Buffer& buffer, const Unit& unit) const;
     program::Vector epilogue(const Unit& unit) const;
 
     GemmParameters p_;
     std::int64_t units_, k_per_split_, tile_count_;
     bool unpacks_, simt_;
-    Matrix a_, b_, residual_, c_;
+    Matrix a_, b_, bias_, c_;
     std::int64_t out_bits_;
 };
 

@@ -15,18 +15,19 @@ using program::Vector;
 
 /// Bias of the columns that [from, from + count) of the flat output touches, and that part of the residual.
 Ticket SplitKReduce::load_operands(Cta& cta, const std::vector<Buffer>& buffers, std::int64_t from, std::int64_t count) const {
-    const std::int64_t size = bits(epilogue_.out) / 8;
+    const std::int64_t size = bits(epilogue_.bias_type) / 8, out = bits(epilogue_.out) / 8, halves = epilogue_.gated ? 2 : 1;
     std::size_t next = 1;
     Ticket ticket;
     if (epilogue_.bias) {
         const Buffer& bias = buffers[next++];
         const std::int64_t first = count >= n_ ? 0 : from % n_;
         const std::int64_t here = count >= n_ ? n_ : std::min(count, n_ - first);
-        ticket = cta.load(span(bias, first * size, here * size), Path::through_l1);
+        ticket = cta.load(span(bias, epilogue_.bias_offset + first * size, here * size), Path::through_l1);
         const std::int64_t wrapped = count >= n_ ? 0 : count - here;
-        if (wrapped > 0) ticket = later(ticket, cta.load(span(bias, 0, wrapped * size), Path::through_l1));
+        if (wrapped > 0) ticket = later(ticket, cta.load(span(bias, epilogue_.bias_offset, wrapped * size), Path::through_l1));
     }
-    if (epilogue_.residual) ticket = later(ticket, cta.load(span(buffers[next], from * size, count * size), Path::streaming));
+    if (epilogue_.residual)
+        ticket = later(ticket, cta.load(span(buffers[next], from / halves * out, count / halves * out), Path::streaming));
     return ticket;
 }
 

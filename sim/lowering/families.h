@@ -23,6 +23,11 @@ struct GemmOperands {
 void append_gemm(Launches& launches, kernels::GemmParameters shape, const GemmOperands& operands, const config::HwConfig& gpu,
                  const std::string& layer, bool graph = false, std::int64_t repeat = 1);
 
+/// The bias of a layer: its second parameter tensor, or the end of the first (after the weights). Notes type and place in
+/// `epilogue`.
+program::Argument bias_argument(const workload::Layer& layer, std::int64_t weight_bytes, std::int64_t n,
+                                kernels::Epilogue& epilogue);
+
 Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, const config::HwConfig& gpu);
 Launches lower_conv(const workload::Layer& layer, const workload::Conv2d& op, const config::HwConfig& gpu);
 Launches lower_attention(const workload::Layer& layer, const workload::Attention& op, const config::HwConfig& gpu);

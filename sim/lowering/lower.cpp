@@ -11,6 +11,7 @@ struct Dispatch {
     const workload::Layer& layer;
     const config::HwConfig& gpu;
     Launches operator()(const workload::Gemm& op) const { return lower_gemm(layer, op, gpu); }
+    Launches operator()(const workload::Attention& op) const { return lower_attention(layer, op, gpu); }
     Launches operator()(const workload::EmbeddingBag& op) const { return lower_embedding(layer, op, gpu); }
     Launches operator()(const workload::Elementwise& op) const { return lower_elementwise(layer, op, gpu); }
     template <class Op>

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "sim/kernels/split_k_reduce.h"
@@ -49,6 +50,14 @@ void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& opera
     if (p.splits > 1) launches.push_back({reduction(p, whole, operands, out, graph), repeat});
 }
 
+Argument bias_argument(const workload::Layer& layer, std::int64_t weight_bytes, std::int64_t n, Epilogue& epilogue) {
+    epilogue.bias_type = layer.weights;
+    const std::int64_t bytes = storage(layer.weights, n).value;
+    if (layer.parameters.size() != 1) return argument_of(layer.parameters, 1, layer, "bias", bytes, Use::read);
+    epilogue.bias_offset = std::max<std::int64_t>(0, std::min(weight_bytes, layer.parameters[0].size.value - bytes));
+    return argument_of(layer.parameters, 0, layer, "weight", epilogue.bias_offset + bytes, Use::read);
+}
+
 Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, const config::HwConfig& gpu) {
     GemmParameters p;
     p.batch = op.batch, p.m = op.m, p.n = op.n, p.k = op.k;
@@ -57,22 +66,19 @@ Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, cons
     p.b_transposed = op.weights;
     p.a_stride = op.m * kernels::Matrix::packed(op.k, p.a).pitch;
     p.b_stride = op.n * op.k * bits(p.b) / 8;
-    p.epilogue = {op.bias, op.residual, op.gated, kernels::function_cost(op.activation), layer.activations, false};
+    p.epilogue.bias = op.bias, p.epilogue.residual = op.residual, p.epilogue.gated = op.gated;
+    p.epilogue.activation = kernels::function_cost(op.activation);
+    p.epilogue.out = layer.activations;
 
     GemmOperands operands;
     operands.a = argument_of(layer.inputs, 0, layer, "a", storage(p.a, op.batch * op.m * op.k).value, Use::read);
     const std::int64_t b_size = storage(p.b, op.batch * op.n * op.k).value;
     operands.b = op.weights ? argument_of(layer.parameters, 0, layer, "weight", b_size, Use::read)
                             : argument_of(layer.inputs, layer.inputs.size() > 1 ? 1 : 0, layer, "b", b_size, Use::read);
-    if (op.bias) {
-        const std::size_t index = op.weights ? 1 : 0;
-        operands.extra.push_back(argument_of(layer.parameters, index, layer, "bias", storage(p.a, op.n).value, Use::read));
-    }
     const std::int64_t out = storage(p.a, op.batch * op.m * (op.gated ? op.n / 2 : op.n)).value;
+    if (op.bias) operands.extra.push_back(bias_argument(layer, b_size, op.n, p.epilogue));
     if (op.residual) {
-        const std::size_t index = op.weights ? 1 : 2;
-        operands.extra.push_back(
-            argument_of(layer.inputs, index, layer, "residual", storage(p.a, op.batch * op.m * op.n).value, Use::read));
+        operands.extra.push_back(argument_of(layer.inputs, op.weights ? 1 : 2, layer, "residual", out, Use::read));
     }
     operands.c = argument_of(layer.outputs, 0, layer, "out", out, Use::write);
     operands.workspace = layer.name + ".workspace";

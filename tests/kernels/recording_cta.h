@@ -1,6 +1,7 @@
 // A machine that does nothing but count: runs tile programs eagerly (every wait is over at once).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -97,6 +98,11 @@ inline std::vector<program::Buffer> buffers_of(const program::Kernel& kernel) {
     std::vector<program::Buffer> buffers;
     std::int64_t next = 1 << 20;
     for (const auto& argument : kernel.arguments) {
+        const auto same = std::find_if(buffers.begin(), buffers.end(), [&](const auto& b) { return b.id == argument.tensor; });
+        if (same != buffers.end()) {  // the same tensor is the same memory; its touches count for the first argument
+            buffers.push_back({argument.tensor, same->base, argument.size});
+            continue;
+        }
         buffers.push_back({argument.tensor, next, argument.size});
         next += ceil_div(argument.size, 128) * 128 + 128;
     }

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <memory>
+
+#include "sim/core/error.h"
+#include "sim/kernels/attention_decode.h"
+#include "sim/kernels/attention_prefill.h"
+#include "sim/lowering/choose_gemm.h"
+#include "sim/lowering/families.h"
+#include "sim/lowering/kernel_builder.h"
+
+namespace rafter::lowering {
+
+using config::TensorGeneration;
+using kernels::AttentionBlock;
+using kernels::AttentionCombine;
+using kernels::AttentionDecode;
+using kernels::AttentionPrefill;
+using kernels::Feed;
+using kernels::Matrix;
+using program::Argument;
+using program::Use;
+using workload::Attention;
+using workload::Layer;
+
+namespace {
+
+std::int64_t shared_bytes(const AttentionBlock& b, std::int64_t kv_buffers) {
+    const std::int64_t q = b.tile.m * b.head_dim * bits(b.compute) / 8;
+    return q + b.tile.n * (b.head_dim + b.head_dim_v) * bits(b.kv) / 8 * kv_buffers;
+}
+
+bool fits(const AttentionBlock& b, std::int64_t kv_buffers, std::int64_t threads, const config::HwConfig& gpu) {
+    return ctas_per_sm({threads, 168, Bytes(shared_bytes(b, kv_buffers))}, gpu.sm) > 0;
+}
+
+AttentionBlock block_of(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
+    AttentionBlock b;
+    b.head_dim = op.head_dim, b.head_dim_v = op.head_dim_v;
+    b.compute = layer.activations;
+    b.kv = op.decode ? op.kv_dtype : layer.activations;
+    if (b.compute == DType::fp32 && gpu.has_tensor(DType::tf32)) b.compute = DType::tf32;
+    if (!gpu.has_tensor(b.compute)) unsupported(layer.name, b.compute, gpu);
+    b.tile.unit_k = std::max<std::int64_t>(1, (gpu.tensor.generation == TensorGeneration::volta ? 64 : 256) / bits(b.compute));
+    b.tile.warps_n = 1;
+    return b;
+}
+
+/// FlashAttention-3 (Hopper): 128 query rows by two consumer warp groups, two K and V stages; 128 keys, 80 for a head of 256.
+/// FlashAttention-2: head 64: 128 x 128; 128: 128 x 64; wider: 64 x 64. 64 rows when there are not more queries.
+void shape_prefill(AttentionBlock& b, const Attention& op, const config::HwConfig& gpu) {
+    const bool hopper = gpu.tensor.generation >= TensorGeneration::hopper;
+    const std::int64_t dim = std::max(op.head_dim, op.head_dim_v);
+    b.tile.m = op.seq_q <= 64 || (!hopper && dim > 128) ? 64 : 128;
+    b.tile.n = hopper ? (dim > 128 ? 80 : 128) : (dim <= 64 ? 128 : 64);
+    b.tile.warps_m = hopper ? b.tile.m / 64 : 4;
+    if (hopper) b.tile.unit_m = 64, b.tile.feed = Feed::tma;
+    while (b.tile.n > 16 && !fits(b, hopper ? 2 : 1, 128, gpu)) b.tile.n /= 2;
+}
+
+/// Q, K and V of a prefill are one tensor: rows of (all heads, K heads, V heads) when there is one K for each query, else one
+/// after the other.
+void lay_out(AttentionPrefill::Parameters& p, const Layer& layer) {
+    const std::int64_t q = p.heads * p.block.head_dim, k = p.kv_heads * p.block.head_dim, v = p.kv_heads * p.block.head_dim_v;
+    const std::int64_t size = bits(layer.activations) / 8;
+    if (layer.inputs.size() < 2 && p.seq_q == p.seq_kv) {
+        const Matrix row = Matrix::packed(q + k + v, layer.activations);
+        p.q = p.k = p.v = row;
+        p.k.offset = q * size, p.v.offset = (q + k) * size;
+        p.q_stride = p.k_stride = p.v_stride = row.pitch * p.seq_q;
+        return;
+    }
+    p.q = Matrix::packed(q, layer.activations), p.k = Matrix::packed(k, layer.activations),
+    p.v = Matrix::packed(v, layer.activations);
+    p.q_stride = p.q.pitch * p.seq_q, p.k_stride = p.k.pitch * p.seq_kv, p.v_stride = p.v.pitch * p.seq_kv;
+    if (layer.inputs.size() >= 3) return;
+    p.k.offset = layer.inputs.size() < 2 ? p.q_stride * p.batch : 0;
+    p.v.offset = p.k.offset + p.k_stride * p.batch;
+}
+
+std::vector<Argument> prefill_inputs(const AttentionPrefill::Parameters& p, const Layer& layer) {
+    const std::int64_t q = p.q_stride * p.batch, k = p.k_stride * p.batch, v = p.v_stride * p.batch;
+    const bool packed = layer.inputs.size() < 2;
+    const std::int64_t all = p.seq_q == p.seq_kv ? q : q + k + v;
+    const std::size_t count = layer.inputs.size();
+    return {argument_of(layer.inputs, 0, layer, "qkv", packed ? all : q, Use::read),
+            argument_of(layer.inputs, packed ? 0 : 1, layer, "qkv",
+                        packed       ? all
+                        : count == 2 ? k + v
+                                     : k,
+                        Use::read),
+            argument_of(layer.inputs, packed ? 0 : std::min<std::size_t>(2, count - 1), layer, "qkv",
+                        packed       ? all
+                        : count == 2 ? k + v
+                                     : v,
+                        Use::read)};
+}
+
+Launches lower_prefill(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
+    AttentionPrefill::Parameters p;
+    p.batch = op.batch, p.heads = op.heads, p.kv_heads = op.kv_heads, p.seq_q = op.seq_q, p.seq_kv = op.seq_kv;
+    p.causal = op.causal, p.window = op.window;
+    p.block = block_of(layer, op, gpu);
+    shape_prefill(p.block, op, gpu);
+    p.overlaps = gpu.tensor.generation >= TensorGeneration::hopper;
+    lay_out(p, layer);
+    const std::int64_t kv_bytes =
+        std::max<std::int64_t>(1, op.seq_kv * (op.head_dim + op.head_dim_v) * bits(layer.activations) / 8);
+    const std::int64_t kv_heads_together = std::max<std::int64_t>(1, gpu.l2.capacity.value / 2 / kv_bytes);
+    p.heads_together = std::min(op.batch * op.heads, kv_heads_together * (op.heads / op.kv_heads));
+
+    const std::int64_t kv_buffers = p.overlaps ? 2 : 1;
+    const std::int64_t threads = p.overlaps ? 128 + 128 * p.block.tile.warps_m : 32 * p.block.tile.warps_m;
+    const program::Resources resources{threads, p.overlaps ? 168 : 255, Bytes(shared_bytes(p.block, kv_buffers))};
+    KernelBuilder builder("flash_fwd_kernel_" + std::string(name(p.block.compute)) + "_" + std::to_string(p.block.tile.m) + "x" +
+                              std::to_string(p.block.tile.n) + (op.causal ? "_causal" : ""),
+                          resources);
+    builder.grid(p.grid()).math(p.block.compute, true, p.issued_macs()).arguments(prefill_inputs(p, layer));
+    const std::int64_t out = storage(layer.activations, op.batch * op.seq_q * op.heads * op.head_dim_v).value;
+    builder.argument(argument_of(layer.outputs, 0, layer, "out", out, Use::write));
+    return {{builder.build(std::make_shared<AttentionPrefill>(p), p.text()), 1}};
+}
+
+/// flash_fwd_splitkv: 64 rows; 256, 128 or 64 keys for heads up to 64, up to 128, wider.
+void shape_decode(AttentionBlock& b, const config::HwConfig& gpu) {
+    b.tile.m = 64, b.tile.warps_m = 4;
+    b.tile.n = b.head_dim <= 64 ? 256 : b.head_dim <= 128 ? 128 : 64;
+    while (b.tile.n > 16 && !fits(b, 1, 128, gpu)) b.tile.n /= 2;
+}
+
+Launches lower_decode(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
+    AttentionDecode::Parameters p;
+    p.batch = op.batch, p.heads = op.heads, p.kv_heads = op.kv_heads, p.seq_q = op.seq_q, p.writes_kv = op.writes_kv;
+    p.held = op.window > 0 ? std::min(op.window, op.seq_kv) : op.seq_kv;
+    p.block = block_of(layer, op, gpu);
+    shape_decode(p.block, gpu);
+    const std::int64_t wanted = kernels::decode_splits(op.batch * op.kv_heads * p.q_blocks(), 2 * gpu.sm.count, p.kv_blocks());
+    p.splits = kernels::even_splits(p.kv_blocks(), wanted);
+
+    const std::string suffix = std::string(name(p.block.compute)) + "_64x" + std::to_string(p.block.tile.n);
+    KernelBuilder builder("flash_fwd_splitkv_kernel_" + suffix, {128, 168, Bytes(shared_bytes(p.block, 1))});
+    builder.grid(p.grid()).math(p.block.compute, true, p.issued_macs());
+    const std::int64_t rows = p.output_rows(), dim = op.head_dim_v;
+    const std::int64_t cache = storage(op.kv_dtype, op.batch * p.held * op.kv_heads * (op.head_dim + dim)).value;
+    builder.argument(argument_of(layer.inputs, 0, layer, "q", storage(layer.activations, rows * op.head_dim).value, Use::read));
+    builder.argument(argument_of(layer.parameters, 0, layer, "kv", cache, op.writes_kv ? Use::read_write : Use::read));
+    const Argument out = argument_of(layer.outputs, 0, layer, "out", storage(layer.activations, rows * dim).value, Use::write);
+    const Argument workspace{layer.name + ".workspace", p.workspace_bytes(), Use::write};
+    builder.argument(p.splits > 1 ? workspace : out);
+    Launches launches{{builder.build(std::make_shared<AttentionDecode>(p), p.text()), 1}};
+    if (p.splits == 1) return launches;
+    KernelBuilder combine("flash_fwd_splitkv_combine_kernel", {AttentionCombine::kThreads, 40, Bytes(4096)});
+    combine.grid(AttentionCombine::grid(rows)).math(DType::fp32, false);
+    combine.argument({workspace.tensor, workspace.size, Use::read}).argument(out);
+    launches.push_back({combine.build(std::make_shared<AttentionCombine>(rows, dim, p.splits, layer.activations),
+                                      join({rows, dim, p.splits}) + std::string(name(layer.activations))),
+                        1});
+    return launches;
+}
+
+}  // namespace
+
+Launches lower_attention(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
+    return op.decode ? lower_decode(layer, op, gpu) : lower_prefill(layer, op, gpu);
+}
+
+}  // namespace rafter::lowering
