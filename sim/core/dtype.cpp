@@ -31,6 +31,7 @@ std::string_view name(DType t) { return format(t).name; }
 
 std::optional<DType> parse_dtype(std::string_view text) {
     if (text == "e4m3" || text == "e5m2") return DType::fp8;
+    if (text == "half") return DType::fp16;
     const auto it = std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& f) { return f.name == text; });
     if (it == kFormats.end()) return std::nullopt;
     return it->type;
