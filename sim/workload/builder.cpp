@@ -81,7 +81,7 @@ void read_formats(Layer& layer, Fields& fields, const Scope& scope) {
 
 }  // namespace
 
-ReadLayer read_layer(const config::Value& value, const Scope& scope) {
+ReadLayer read_in_context(const config::Value& value, const Scope& scope) {
     ReadLayer result;
     Layer& layer = result.layer;
     layer.family = scope.family;
@@ -109,6 +109,8 @@ ReadLayer read_layer(const config::Value& value, const Scope& scope) {
     result.valid = true;
     return result;
 }
+
+Layer read_layer(const config::Value& value, const Scope& scope) { return read_in_context(value, scope).layer; }
 
 const std::vector<std::string>& operation_names() {
     static const std::vector<std::string> names{"gemm",          "linear",    "bmm",     "conv2d", "attention",

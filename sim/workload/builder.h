@@ -26,7 +26,7 @@ struct Produced {
 
 /// What a layer may refer to while it is read.
 struct Scope {
-    Dims dims;
+    const Dims* dims;
     Formats formats;
     Family family{Family::mlp};
     std::string prefix;                                  ///< "prefill/" in a named phase: activations of phases are apart
@@ -99,7 +99,8 @@ struct ReadLayer {
     bool valid{false};
 };
 /// Errors go to the document's diagnostics.
-ReadLayer read_layer(const config::Value& value, const Scope& scope);
+ReadLayer read_in_context(const config::Value& value, const Scope& scope);
+Layer read_layer(const config::Value& value, const Scope& scope);
 
 const std::vector<std::string>& operation_names();
 Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope);

@@ -38,9 +38,9 @@ std::int64_t Fields::evaluated(const config::Value& value, std::int64_t min) {
     const std::int64_t harmless = std::max<std::int64_t>(min, 1);
     if (!value.defined()) return harmless;
     const std::string text = value.text();
-    uses_step_ = uses_step_ || (scope_.dims.contains("step") && mentions(text, "step"));
+    uses_step_ = uses_step_ || (scope_.dims->contains("step") && mentions(text, "step"));
     std::string problem;
-    const std::int64_t n = evaluate(text, scope_.dims, problem);
+    const std::int64_t n = evaluate(text, *scope_.dims, problem);
     if (problem.empty() && (n < min || n > kMost)) problem = fmt::format("{} is out of range; allowed: {} to {}", n, min, kMost);
     if (problem.empty()) return n;
     value.error(fmt::format("{}: {}", value.path(), problem));

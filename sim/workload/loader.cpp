@@ -99,16 +99,18 @@ private:
         }
         phase.steps = number(map.optional("steps"), 1, 1);
         phase.kv_growth = number(map.optional("kv_growth"), 0, 0);
+        Dims dims = model_.dims;
+        dims["step"] = 0;
         Scope s = scope();
         s.prefix = phase.name + "/";
-        s.dims["step"] = 0;
+        s.dims = &dims;
         read_layers(map.required("layers"), std::move(phase), std::move(s));
         map.finish();
     }
 
     Scope scope() const {
         Scope s;
-        s.dims = model_.dims;
+        s.dims = &model_.dims;
         s.formats = formats_;
         s.family = model_.family;
         s.directory = std::filesystem::path(model_.path).parent_path().string();
@@ -166,7 +168,7 @@ private:
 
     void add_layer(Block& block, const config::Value& item, const Phase& phase, Scope& s) {
         const Scope before = s;
-        ReadLayer read = read_layer(item, s);
+        ReadLayer read = read_in_context(item, s);
         if (!read.valid) return;
         Layer& layer = read.layer;
         if (!activations_.insert(read.output.id).second)
@@ -206,16 +208,20 @@ private:
 
     /// Reads the layer again with `step` bound. The last step is read now, so that its mistakes are reported with the others.
     std::function<Layer(std::int64_t)> step_reader(const config::Value& item, const Scope& before, const Phase& phase) const {
-        const auto reader = [document = document_, item, before](std::int64_t step) {
-            Scope then = before;
-            then.dims["step"] = step;
-            Layer layer = read_layer(item, then).layer;
+        const auto reader = [document = document_, item, before, dims = *before.dims](std::int64_t step) {
+            Dims then = dims;
+            then["step"] = step;
+            Scope scope = before;
+            scope.dims = &then;
+            Layer layer = read_layer(item, scope);
             document.finish();
             return layer;
         };
-        Scope last = before;
-        last.dims["step"] = phase.steps - 1;
-        read_layer(item, last);
+        Dims last = *before.dims;
+        last["step"] = phase.steps - 1;
+        Scope s = before;
+        s.dims = &last;
+        read_layer(item, s);
         return reader;
     }
 

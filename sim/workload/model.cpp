@@ -135,7 +135,8 @@ std::string advice(const Model& model, Bytes capacity) {
     for (const char* dim : {"context", "seq", "batch"}) {
         if (std::find(model.free_dims.begin(), model.free_dims.end(), dim) == model.free_dims.end()) continue;
         const std::int64_t most = largest_fit(model, dim, capacity);
-        if (most > 0) return fmt::format("\n  largest {} that fits: {} (--set {}={})", dim, most, dim, most);
+        const std::string what = std::string_view(dim) == "batch" ? "batch" : "context";
+        if (most > 0) return fmt::format("\n  largest {} that fits: {} (--set {}={})", what, most, dim, most);
     }
     return "\n  no smaller context or batch fits: the largest consumer above must shrink, or take a narrower dtype";
 }
