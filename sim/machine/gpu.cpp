@@ -32,7 +32,7 @@ void Gpu::reset(const KernelRun& run) {
     crossbar_.reset();
     dram_.reset();
     for (auto& slice : slices_) slice->reset();
-    for (const WarmRange& range : run.warm) install(range);
+    for (std::size_t i = 0; i < run.warm.size(); ++i) install(run.warm[i], static_cast<Fs>(i) - static_cast<Fs>(run.warm.size()));
     crossbar_.reset();
     dram_.reset();  // installing evicts nothing that counts
     SmKernel launch;
@@ -45,11 +45,13 @@ void Gpu::reset(const KernelRun& run) {
     grid_.begin(*run.kernel, run.buffers, gpu_.launch.grid_sync.value);
 }
 
-void Gpu::install(const WarmRange& range) {
+// Ranges come oldest first: each was used a microsecond after the one before it.
+void Gpu::install(const WarmRange& range, Fs order) {
+    constexpr Fs kMicrosecond = 1'000'000'000;
     const auto first = static_cast<std::uint64_t>(range.base / program::kLineBytes);
     const auto last = static_cast<std::uint64_t>(ceil_div(range.base + range.size, program::kLineBytes));
     for (std::uint64_t line = first; line < last; ++line) {
-        slices_[crossbar_.slice_of(line)]->install(crossbar_.local_of(line), range.dirty);
+        slices_[crossbar_.slice_of(line)]->install(crossbar_.local_of(line), range.dirty, order * kMicrosecond);
     }
 }
 

@@ -24,7 +24,7 @@ public:
 private:
     void dispatch();  ///< the command processor's work: the launch gap is over, hand out the first CTAs
     void reset(const KernelRun& run);
-    void install(const WarmRange& range);
+    void install(const WarmRange& range, Fs order);
     KernelMeasurement measure(const KernelRun& run);
     void count_residency(const KernelRun& run, KernelMeasurement& result) const;
 

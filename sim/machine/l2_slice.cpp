@@ -94,11 +94,11 @@ void L2Slice::reset() {
     tags_.clear();
 }
 
-void L2Slice::install(std::uint64_t local, bool dirty) {
+void L2Slice::install(std::uint64_t local, bool dirty, Fs when) {
     if (dirty) {
-        tags_.write(local, model::kAllSectors, 0);
+        tags_.write(local, model::kAllSectors, when);
     } else {
-        tags_.read(local, model::kAllSectors, 0);
+        tags_.read(local, model::kAllSectors, when);
     }
 }
 

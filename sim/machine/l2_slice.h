@@ -20,8 +20,8 @@ public:
     tlm_utils::simple_initiator_socket<L2Slice> dram;
 
     void reset();
-    /// Marks a line as held, as an earlier kernel left it.
-    void install(std::uint64_t local, bool dirty);
+    /// Marks a line as held and last used at `when` (before the kernel: negative).
+    void install(std::uint64_t local, bool dirty, Fs when);
     const model::TagArray& tags() const { return tags_; }
     std::uint64_t global_line(std::uint64_t local) const { return interleave_.unit(static_cast<std::uint64_t>(index_), local); }
 

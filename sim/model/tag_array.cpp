@@ -13,9 +13,10 @@ namespace {
 typedef std::uint32_t Four __attribute__((vector_size(16)));
 typedef std::int32_t SignedFour __attribute__((vector_size(16)));
 
-constexpr int kTickShift = 20;               // last uses are kept in 2^20 fs, about a nanosecond
-constexpr std::uint32_t kFuture = 1U << 24;  // a fetch is never further ahead than 16 ms
-constexpr std::uint32_t kNever = 0xFF;       // entry of a padding way: matches no tag, never the oldest
+constexpr int kTickShift = 20;                  // last uses are kept in 2^20 fs, about a nanosecond
+constexpr std::uint32_t kLongAgo = 0xC0000000;  // -2^30
+constexpr std::uint32_t kFuture = 1U << 24;     // a fetch is never further ahead than 16 ms
+constexpr std::uint32_t kNever = 0xFF;          // entry of a padding way: matches no tag, never the oldest
 
 Four load(const std::uint32_t* from) {
     Four v;
@@ -34,7 +35,9 @@ TagArray::TagArray(std::int64_t lines, std::int64_t ways, int granule_sectors)
       granule_sectors_(granule_sectors),
       lines_per_set_(static_cast<std::uint64_t>((2 * padded_ + 15) / 16)),
       sets_(static_cast<std::uint64_t>(ways_ > 0 ? lines / ways_ : 1)),
-      host_lines_(sets_.divisor() * lines_per_set_) {}
+      host_lines_(sets_.divisor() * lines_per_set_) {
+    clear();
+}
 
 void TagArray::resize(std::int64_t lines) {
     ways_ = std::min(full_ways_, lines);
@@ -45,7 +48,12 @@ void TagArray::resize(std::int64_t lines) {
     clear();
 }
 
-void TagArray::clear() { std::fill(host_lines_.begin(), host_lines_.end(), HostLine{}); }
+// An empty way was last used a second ago: it goes before any line.
+void TagArray::clear() {
+    std::fill(host_lines_.begin(), host_lines_.end(), HostLine{});
+    if (ways_ == 0) return;
+    for (std::uint64_t set = 0; set < sets_.divisor(); ++set) std::fill_n(block(set) + padded_, ways_, kLongAgo);
+}
 
 std::uint64_t TagArray::line_of(std::uint64_t set, std::uint64_t tag) const {
     const std::uint64_t r = rotation(tag);

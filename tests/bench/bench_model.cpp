@@ -29,14 +29,20 @@ BENCHMARK(calendar)->Arg(50)->Arg(90)->Arg(99);
 void tag_array_hits(benchmark::State& state) {
     TagArray tags(4096, 16);
     std::uint64_t i = 0;
-    for (auto _ : state) benchmark::DoNotOptimize(tags.read(mix(++i) % 2048, 0xF, static_cast<Fs>(i) * 1000).missing);
+    for (auto _ : state) {
+        ++i;
+        benchmark::DoNotOptimize(tags.read(mix(i) % 2048, 0xF, static_cast<Fs>(i) * 1000).missing);
+    }
 }
 BENCHMARK(tag_array_hits);
 
 void tag_array_misses(benchmark::State& state) {
     TagArray tags(4096, 16);
     std::uint64_t i = 0;
-    for (auto _ : state) benchmark::DoNotOptimize(tags.read(++i, 0xF, static_cast<Fs>(i) * 1000).missing);
+    for (auto _ : state) {
+        ++i;
+        benchmark::DoNotOptimize(tags.read(i, 0xF, static_cast<Fs>(i) * 1000).missing);
+    }
 }
 BENCHMARK(tag_array_misses);
 
