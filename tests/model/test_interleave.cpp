@@ -24,7 +24,7 @@ TEST_CASE("traffic is balanced within 5 % over any number of places, sequential,
         const Interleave over(places);
         for (const std::uint64_t stride : {1ULL, 64ULL, 4096ULL, 0ULL}) {
             std::vector<double> hits(places, 0);
-            constexpr std::uint64_t kUnits = 400'000;
+            constexpr std::uint64_t kUnits = 4'000'000;
             for (std::uint64_t i = 0; i < kUnits; ++i) ++hits[over(stride == 0 ? mix(i) >> 20 : i * stride).place];
             const double even = static_cast<double>(kUnits) / static_cast<double>(places);
             INFO(places << " places, stride " << stride);
