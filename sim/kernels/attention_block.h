@@ -16,6 +16,7 @@ struct AttentionBlock {
     Tile tile;                   ///< m: query rows of a CTA, n: keys of a block; warps_m warps (or warp groups) share the rows
     DType compute{DType::fp16};  ///< of Q, S, P, O operands
     DType kv{DType::fp16};       ///< as stored
+    bool tensor{true};           ///< false: products run on the FMA lanes
 
     program::Mma scores(std::int64_t rows, std::int64_t keys) const {
         const std::int64_t m = tile.issued_m(rows), n = tile.issued_n(keys), k = tile.issued_k(head_dim);
@@ -53,7 +54,8 @@ struct AttentionBlock {
              {head_dim, head_dim_v, tile.m, tile.n, tile.warps_m, tile.unit_m, tile.unit_k, tile.duplication}) {
             s += std::to_string(v) + ",";
         }
-        return s + std::string(name(compute)) + "," + std::string(name(kv)) + "," + std::to_string(static_cast<int>(tile.feed));
+        return s + std::string(name(compute)) + "," + std::string(name(kv)) + "," + std::to_string(static_cast<int>(tile.feed)) +
+               (tensor ? "t" : "v");
     }
 };
 

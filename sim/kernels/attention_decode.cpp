@@ -130,14 +130,14 @@ program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& b
         co_await cta.wait(next_k);
         co_await cta.barrier();
         const Mma scores = p_.block.scores(w.rows, keys(w, key));
-        co_await cta.mma(scores);
+        co_await multiply(cta, scores, p_.block.tensor);
         if (key + step < w.last) next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, key + step);
         const Vector softmax = p_.block.softmax(w.rows, keys(w, key));
         co_await cta.vector(softmax);
         co_await cta.wait(v);
         co_await cta.barrier();
         const Mma values = p_.block.values(w.rows, keys(w, key));
-        co_await cta.mma(values);
+        co_await multiply(cta, values, p_.block.tensor);
     }
     const Vector finish = p_.block.finish(w.rows);
     co_await cta.vector(finish);

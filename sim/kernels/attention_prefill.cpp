@@ -14,9 +14,9 @@ using program::Vector;
 
 std::string AttentionPrefill::Parameters::text() const {
     std::string s;
-    for (const std::int64_t v : {batch, heads, kv_heads, seq_q, seq_kv, window, q.offset, q.pitch, k.offset, k.pitch, v.offset,
-                                 q_stride, k_stride, v_stride, heads_together}) {
-        s += std::to_string(v) + ",";
+    for (const std::int64_t field : {batch, heads, kv_heads, seq_q, seq_kv, window, q.offset, q.pitch, k.offset, k.pitch,
+                                     v.offset, q_stride, k_stride, v_stride, heads_together}) {
+        s += std::to_string(field) + ",";
     }
     return s + (causal ? "c," : "f,") + (overlaps ? "o," : "s,") + block.text();
 }
@@ -103,7 +103,7 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
             co_await cta.wait(next_k);
             co_await cta.barrier();
             const Mma scores = p_.block.scores(w.rows, now);
-            co_await cta.mma(scores);
+            co_await multiply(cta, scores, p_.block.tensor);
             if (more) next_k = load_k(cta, buffers, w, key + step);
         }
         const Vector softmax = p_.block.softmax(w.rows, now);
@@ -114,7 +114,7 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
         if (p_.overlaps) {
             o = cta.mma_async(values);
         } else {
-            co_await cta.mma(values);
+            co_await multiply(cta, values, p_.block.tensor);
         }
     }
     co_await cta.wait(o);

@@ -40,8 +40,8 @@ Count GemmParameters::issued_macs() const {
 
 std::string GemmParameters::text() const {
     std::string s;
-    for (const std::int64_t v : {batch, m, n, k, a_stride, b_stride, tile.m, tile.n, tile.k, tile.stages, tile.warps_m,
-                                 tile.warps_n, tile.unit_m, tile.unit_n, splits, grid}) {
+    for (const std::int64_t v : {batch, m, n, k, c_columns, b_offset, a_stride, b_stride, tile.m, tile.n, tile.k, tile.stages,
+                                 tile.warps_m, tile.warps_n, tile.unit_m, tile.unit_n, splits, grid}) {
         s += std::to_string(v) + ",";
     }
     for (const DType t : {a, b, compute, epilogue.out}) s += std::string(name(t)) + ",";
@@ -56,14 +56,17 @@ Gemm::Gemm(const GemmParameters& parameters)
       unpacks_(bits(parameters.b) < bits(parameters.compute)),
       simt_(parameters.tile.feed == Feed::simt),
       a_(Matrix::packed(parameters.k, parameters.a)),
-      b_(Matrix::packed(parameters.b_transposed ? parameters.k : parameters.n, parameters.b)),
+      b_(Matrix::packed(parameters.b_transposed ? parameters.k : parameters.n, parameters.b, parameters.b_offset)),
       bias_(Matrix::packed(parameters.n, parameters.epilogue.bias_type, parameters.epilogue.bias_offset)),
-      c_(Matrix::packed(parameters.epilogue.gated && !parameters.epilogue.partial ? parameters.n / 2 : parameters.n,
+      c_(Matrix::packed(parameters.c_columns > 0                                    ? parameters.c_columns
+                        : parameters.epilogue.gated && !parameters.epilogue.partial ? parameters.n / 2
+                                                                                    : parameters.n,
                         parameters.epilogue.partial ? DType::fp32 : parameters.epilogue.out)),
       out_bits_(c_.bits) {
     RAFTER_CHECK(p_.tile.stages >= 2 && p_.tile.stages <= static_cast<std::int64_t>(kMostStages), "stages of a GEMM tile");
     RAFTER_CHECK(p_.splits == even_splits(ceil_div(p_.k, p_.tile.k), p_.splits), "a split without a k block");
     RAFTER_CHECK(p_.splits == 1 || p_.epilogue.partial, "split-K stores partial sums");
+    RAFTER_CHECK(p_.splits == 1 || p_.c_columns == 0, "split-K of a grouped convolution");
 }
 
 // Grid order: batch, split, then groups of eight tile rows walked column by column.
@@ -94,18 +97,20 @@ void Gemm::advance(Cursor& cursor) const {
     if (cursor.k >= cursor.unit.k_end) cursor = at(cursor.index + p_.grid);
 }
 
-/// The A and the B block of one step.
+Ticket Gemm::load_b(Cta& cta, const Buffer& buffer, const Cursor& cursor) const {
+    const Unit& u = cursor.unit;
+    Access b = p_.b_transposed ? b_.block(buffer, u.column, u.columns, cursor.k, depth(cursor))
+                               : b_.block(buffer, cursor.k, depth(cursor), u.column, u.columns);
+    b.address += u.batch * p_.b_stride;
+    return cta.load(b, path());
+}
+
 Ticket Gemm::load(Cta& cta, const std::vector<Buffer>& buffers, const Cursor& cursor) const {
     const Unit& u = cursor.unit;
-    const Path path = p_.tile.feed == Feed::cp_async || p_.tile.feed == Feed::tma ? Path::async_copy : Path::streaming;
-    const std::int64_t depth = std::min(p_.tile.k, u.k_end - cursor.k);
-    Access a = a_.block(buffers[0], u.row, u.rows, cursor.k, depth);
-    Access b = p_.b_transposed ? b_.block(buffers[1], u.column, u.columns, cursor.k, depth)
-                               : b_.block(buffers[1], cursor.k, depth, u.column, u.columns);
+    Access a = a_.block(buffers[0], u.row, u.rows, cursor.k, depth(cursor));
     a.address += u.batch * p_.a_stride;
-    b.address += u.batch * p_.b_stride;
-    const Ticket first = cta.load(a, path);
-    return later(first, cta.load(b, path));
+    const Ticket ticket = cta.load(a, path());
+    return later(ticket, load_b(cta, buffers[1], cursor));
 }
 
 Mma Gemm::product(const Cursor& cursor) const {
@@ -133,7 +138,7 @@ Vector Gemm::simt_product(const Cursor& cursor) const {
 
 /// Narrow weights become the compute dtype on the vector units, in every warp that reads them.
 Vector Gemm::unpack(const Cursor& cursor) const {
-    const std::int64_t values = cursor.unit.columns * std::min(p_.tile.k, cursor.unit.k_end - cursor.k) * p_.tile.warps_m;
+    const std::int64_t values = cursor.unit.columns * depth(cursor) * p_.tile.warps_m;
     Vector v;
     v.integer = values;
     v.fma = values / 2;  // packed pairs: scale and zero point
@@ -146,7 +151,8 @@ Ticket Gemm::load_epilogue(Cta& cta, const std::vector<Buffer>& buffers, const U
     if (p_.epilogue.partial) return ticket;
     std::size_t next = 2;
     if (p_.epilogue.bias) {
-        const Access bias = bias_.block(buffers[next++], 0, 1, u.column, u.columns);
+        const std::int64_t bias_column = p_.c_columns > 0 ? u.batch * p_.n : 0;
+        const Access bias = bias_.block(buffers[next++], 0, 1, bias_column + u.column, u.columns);
         ticket = cta.load(bias, Path::through_l1);
     }
     if (p_.epilogue.residual) {
@@ -166,6 +172,7 @@ Access Gemm::c_block(const Buffer& buffer, const Unit& u) const {
     const bool halved = p_.epilogue.gated && !p_.epilogue.partial;
     const std::int64_t column = halved ? u.column / 2 : u.column;
     const std::int64_t columns = halved ? (u.column + u.columns) / 2 - column : u.columns;
+    if (p_.c_columns > 0) return c_.block(buffer, u.row, u.rows, u.batch * p_.n + u.column, u.columns);
     return c_.block(buffer, (u.split * p_.batch + u.batch) * p_.m + u.row, u.rows, column, columns);
 }
 

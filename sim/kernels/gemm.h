@@ -2,6 +2,7 @@
 // ampere_sgemm) and the persistent TMA + wgmma kernels of Hopper (nvjet_*). CUDA twin: validate/twins/gemm.cu.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,9 +18,11 @@ namespace rafter::kernels {
 /// C[batch][m,n] = A[batch][m,k] B[batch]. Buffers in order: A, B, bias (if any), residual (if any), C or the workspace.
 struct GemmParameters {
     std::int64_t batch{1}, m{1}, n{1}, k{1};
-    DType a{DType::fp16}, b{DType::fp16};   ///< as stored
-    DType compute{DType::fp16};             ///< as multiplied
-    bool b_transposed{true};                ///< B stored [n,k] (weights); else [k,n]
+    DType a{DType::fp16}, b{DType::fp16};  ///< as stored
+    DType compute{DType::fp16};            ///< as multiplied
+    bool b_transposed{true};               ///< B stored [n,k] (weights); else [k,n]
+    std::int64_t c_columns{0};  ///< > 0: batch entries are column blocks of one C of this many columns (grouped convolution)
+    std::int64_t b_offset{0};   ///< byte in its buffer where B starts
     std::int64_t a_stride{0}, b_stride{0};  ///< bytes from one batch entry to the next
     Tile tile;
     std::int64_t splits{1};  ///< of k, in whole k blocks; > 1 writes fp32 partials [split][batch][m][n]
@@ -43,7 +46,7 @@ public:
     explicit Gemm(const GemmParameters& parameters);
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
 
-private:
+protected:
     /// One output tile over one range of k.
     struct Unit {
         std::int64_t batch, split, row, rows, column, columns, k_end;
@@ -54,13 +57,21 @@ private:
         std::int64_t k;
         Unit unit;
     };
+    /// The A and the B block of one step.
+    virtual program::Ticket load(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Cursor& cursor) const;
+    program::Ticket load_b(program::Cta& cta, const program::Buffer& buffer, const Cursor& cursor) const;
+    program::Path path() const {
+        return p_.tile.feed == Feed::cp_async || p_.tile.feed == Feed::tma ? program::Path::async_copy : program::Path::streaming;
+    }
+    std::int64_t depth(const Cursor& cursor) const { return std::min(p_.tile.k, cursor.unit.k_end - cursor.k); }
+
+private:
     Unit unit(std::int64_t index) const;
     Cursor at(std::int64_t index) const;
     void advance(Cursor& cursor) const;
     bool more(const Cursor& cursor) const { return cursor.index < units_; }
     bool ends_unit(const Cursor& cursor) const { return cursor.k + p_.tile.k >= cursor.unit.k_end; }
 
-    program::Ticket load(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Cursor& cursor) const;
     program::Mma product(const Cursor& cursor) const;
     program::Vector simt_product(const Cursor& cursor) const;
     program::Vector unpack(const Cursor& cursor) const;
@@ -68,7 +79,10 @@ private:
     program::Access c_block(const program::Buffer& buffer, const Unit& unit) const;
     program::Vector epilogue(const Unit& unit) const;
 
+protected:
     GemmParameters p_;
+
+private:
     std::int64_t units_, k_per_split_, tile_count_;
     bool unpacks_, simt_;
     Matrix a_, b_, bias_, c_;

@@ -41,4 +41,17 @@ inline program::Access span(const program::Buffer& buffer, std::int64_t offset, 
 /// The later of two tickets: waiting for it is waiting for both.
 inline program::Ticket later(const program::Ticket& a, const program::Ticket& b) { return b.ready_fs > a.ready_fs ? b : a; }
 
+/// A product on the tensor cores or, without them, on the FMA lanes (threads hold 8 x 8 patches: a load from shared memory for
+/// every sixteen multiply-adds).
+inline program::Suspend multiply(program::Cta& cta, const program::Mma& mma, bool tensor) {
+    if (tensor) return cta.mma(mma);
+    program::Vector v;
+    v.fma = mma.m * mma.n * mma.k;
+    v.integer = v.fma / 16;
+    v.shared_bytes = mma.shared_bytes;
+    v.dtype = mma.dtype;
+    v.chain = mma.k;
+    return cta.vector(v);
+}
+
 }  // namespace rafter::kernels

@@ -1,6 +1,8 @@
 // One function per kind of layer; lower() dispatches to them.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,14 @@ struct GemmOperands {
     std::vector<program::Argument> extra;  ///< bias, residual: in this order, those the epilogue has
     program::Argument c;
     std::string workspace;  ///< tensor id for partial sums
+    bool may_split{true};
+    std::string prefix, suffix;  ///< of the kernel's name and of its signature, when `make` gives another kernel than Gemm
+    std::function<std::shared_ptr<const program::Code>(const kernels::GemmParameters&)> make;
 };
 
 /// Chooses tile and splits for `shape` and appends the kernel (and its reduction). `graph`: launched from a captured graph.
 void append_gemm(Launches& launches, kernels::GemmParameters shape, const GemmOperands& operands, const config::HwConfig& gpu,
-                 const std::string& layer, bool graph = false, std::int64_t repeat = 1);
+                 const std::string& layer, bool graph = false);
 
 /// The bias of a layer: its second parameter tensor, or the end of the first (after the weights). Notes type and place in
 /// `epilogue`.

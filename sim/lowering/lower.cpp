@@ -1,6 +1,5 @@
 #include "sim/lowering/lower.h"
 
-#include "sim/core/error.h"
 #include "sim/lowering/families.h"
 
 namespace rafter::lowering {
@@ -14,10 +13,9 @@ struct Dispatch {
     Launches operator()(const workload::Attention& op) const { return lower_attention(layer, op, gpu); }
     Launches operator()(const workload::EmbeddingBag& op) const { return lower_embedding(layer, op, gpu); }
     Launches operator()(const workload::Elementwise& op) const { return lower_elementwise(layer, op, gpu); }
-    template <class Op>
-    Launches operator()(const Op&) const {
-        throw Error("error: layer '" + layer.name + "': no kernel yet for this operation");
-    }
+    Launches operator()(const workload::Rnn& op) const { return lower_rnn(layer, op, gpu); }
+    Launches operator()(const workload::Conv2d& op) const { return lower_conv(layer, op, gpu); }
+    Launches operator()(const workload::Pool2d& op) const { return lower_pool(layer, op, gpu); }
     Launches operator()(const workload::RowReduction& op) const { return lower_rows(layer, op, gpu); }
 };
 

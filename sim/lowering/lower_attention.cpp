@@ -39,7 +39,8 @@ AttentionBlock block_of(const Layer& layer, const Attention& op, const config::H
     b.compute = layer.activations;
     b.kv = op.decode ? op.kv_dtype : layer.activations;
     if (b.compute == DType::fp32 && gpu.has_tensor(DType::tf32)) b.compute = DType::tf32;
-    if (!gpu.has_tensor(b.compute)) unsupported(layer.name, b.compute, gpu);
+    b.tensor = gpu.has_tensor(b.compute);
+    if (!b.tensor && gemm_kernels(gpu, b.compute).empty()) unsupported(layer.name, b.compute, gpu);
     b.tile.unit_k = std::max<std::int64_t>(1, (gpu.tensor.generation == TensorGeneration::volta ? 64 : 256) / bits(b.compute));
     b.tile.warps_n = 1;
     return b;
@@ -48,7 +49,7 @@ AttentionBlock block_of(const Layer& layer, const Attention& op, const config::H
 /// FlashAttention-3 (Hopper): 128 query rows by two consumer warp groups, two K and V stages; 128 keys, 80 for a head of 256.
 /// FlashAttention-2: head 64: 128 x 128; 128: 128 x 64; wider: 64 x 64. 64 rows when there are not more queries.
 void shape_prefill(AttentionBlock& b, const Attention& op, const config::HwConfig& gpu) {
-    const bool hopper = gpu.tensor.generation >= TensorGeneration::hopper;
+    const bool hopper = b.tensor && gpu.tensor.generation >= TensorGeneration::hopper;
     const std::int64_t dim = std::max(op.head_dim, op.head_dim_v);
     b.tile.m = op.seq_q <= 64 || (!hopper && dim > 128) ? 64 : 128;
     b.tile.n = hopper ? (dim > 128 ? 80 : 128) : (dim <= 64 ? 128 : 64);
@@ -101,7 +102,7 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
     p.causal = op.causal, p.window = op.window;
     p.block = block_of(layer, op, gpu);
     shape_prefill(p.block, op, gpu);
-    p.overlaps = gpu.tensor.generation >= TensorGeneration::hopper;
+    p.overlaps = p.block.tile.feed == Feed::tma;
     lay_out(p, layer);
     const std::int64_t kv_bytes =
         std::max<std::int64_t>(1, op.seq_kv * (op.head_dim + op.head_dim_v) * bits(layer.activations) / 8);
@@ -114,7 +115,9 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
     KernelBuilder builder("flash_fwd_kernel_" + std::string(name(p.block.compute)) + "_" + std::to_string(p.block.tile.m) + "x" +
                               std::to_string(p.block.tile.n) + (op.causal ? "_causal" : ""),
                           resources);
-    builder.grid(p.grid()).math(p.block.compute, true, p.issued_macs()).arguments(prefill_inputs(p, layer));
+    builder.grid(p.grid())
+        .math(p.block.compute, p.block.tensor, p.block.tensor ? p.issued_macs() : 0)
+        .arguments(prefill_inputs(p, layer));
     const std::int64_t out = storage(layer.activations, op.batch * op.seq_q * op.heads * op.head_dim_v).value;
     builder.argument(argument_of(layer.outputs, 0, layer, "out", out, Use::write));
     return {{builder.build(std::make_shared<AttentionPrefill>(p), p.text()), 1}};
@@ -138,7 +141,7 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
 
     const std::string suffix = std::string(name(p.block.compute)) + "_64x" + std::to_string(p.block.tile.n);
     KernelBuilder builder("flash_fwd_splitkv_kernel_" + suffix, {128, 168, Bytes(shared_bytes(p.block, 1))});
-    builder.grid(p.grid()).math(p.block.compute, true, p.issued_macs());
+    builder.grid(p.grid()).math(p.block.compute, p.block.tensor, p.block.tensor ? p.issued_macs() : 0);
     const std::int64_t rows = p.output_rows(), dim = op.head_dim_v;
     const std::int64_t cache = storage(op.kv_dtype, op.batch * p.held * op.kv_heads * (op.head_dim + dim)).value;
     builder.argument(argument_of(layer.inputs, 0, layer, "q", storage(layer.activations, rows * op.head_dim).value, Use::read));

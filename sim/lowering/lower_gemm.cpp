@@ -30,8 +30,8 @@ program::Kernel reduction(const GemmParameters& p, const Epilogue& epilogue, con
 }  // namespace
 
 void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& operands, const config::HwConfig& gpu,
-                 const std::string& layer, bool graph, std::int64_t repeat) {
-    const GemmChoice choice = choose_gemm(p, gpu, layer, repeat == 1);
+                 const std::string& layer, bool graph) {
+    const GemmChoice choice = choose_gemm(p, gpu, layer, operands.may_split);
     const Epilogue whole = p.epilogue;
     p.tile = choice.kernel.tile;
     p.splits = choice.splits;
@@ -40,14 +40,15 @@ void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& opera
 
     Argument out = operands.c;
     if (p.splits > 1) out = {operands.workspace, p.splits * p.batch * p.m * p.n * 4, Use::write};
-    KernelBuilder builder(choice.kernel.name + (p.splits > 1 ? "_splitK" + std::to_string(p.splits) : ""),
+    KernelBuilder builder(operands.prefix + choice.kernel.name + (p.splits > 1 ? "_splitK" + std::to_string(p.splits) : ""),
                           choice.kernel.resources);
-    builder.grid(p.grid).graph(graph).math(p.compute, gpu.has_tensor(p.compute), p.issued_macs());
+    builder.grid(p.grid).graph(graph).math(p.compute, gpu.has_tensor(p.compute), gpu.has_tensor(p.compute) ? p.issued_macs() : 0);
     builder.argument(operands.a).argument(operands.b);
     if (p.splits == 1) builder.arguments(operands.extra);
     builder.argument(out);
-    launches.push_back({builder.build(std::make_shared<Gemm>(p), p.text()), repeat});
-    if (p.splits > 1) launches.push_back({reduction(p, whole, operands, out, graph), repeat});
+    launches.push_back(
+        {builder.build(operands.make ? operands.make(p) : std::make_shared<Gemm>(p), p.text() + operands.suffix), 1});
+    if (p.splits > 1) launches.push_back({reduction(p, whole, operands, out, graph), 1});
 }
 
 Argument bias_argument(const workload::Layer& layer, std::int64_t weight_bytes, std::int64_t n, Epilogue& epilogue) {

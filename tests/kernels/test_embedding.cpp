@@ -7,8 +7,7 @@
 #include "sim/kernels/index_source.h"
 #include "sim/lowering/lower.h"
 #include "tests/catch.h"
-#include "tests/kernels/gpus.h"
-#include "tests/kernels/recording_cta.h"
+#include "tests/kernels/layers.h"
 
 using namespace rafter;
 using kernels::Distribution;
@@ -91,7 +90,7 @@ TEST_CASE("A bag reads its indices and rows once and writes one row", "[kernels]
     r = test::record(lowering::lower(layer, test::a100()).at(0).kernel, true);
     CHECK(r.loaded[1] == 3 * 37 * 11 * 20 * 4);
     CHECK(r.fma == 3 * 37 * 11 * 20);
-    for (const auto times : r.write_count.back()) REQUIRE(times == 1);
+    test::each_byte_once(r.write_count.back());
 
     layer.parameters = {{"t0", Bytes(50 * 80)}, {"t1", Bytes(50 * 80)}, {"t2", Bytes(50 * 80)}};
     r = test::record(lowering::lower(layer, test::a100()).at(0).kernel);

@@ -5,8 +5,7 @@
 #include "sim/lowering/choose_gemm.h"
 #include "sim/lowering/families.h"
 #include "tests/catch.h"
-#include "tests/kernels/gpus.h"
-#include "tests/kernels/recording_cta.h"
+#include "tests/kernels/layers.h"
 
 using namespace rafter;
 using kernels::GemmParameters;
@@ -80,7 +79,7 @@ TEST_CASE("Every byte of the output is stored once", "[kernels][gemm]") {
         auto p = shape(70, 136, 40, ampere_tile(64, 64, 32));
         p.epilogue.gated = gated;
         const auto r = test::record(kernel_of(p), true);
-        for (const auto times : r.write_count.back()) REQUIRE(times == 1);
+        test::each_byte_once(r.write_count.back());
     }
 }
 
@@ -108,7 +107,7 @@ TEST_CASE("Split-K writes fp32 partial sums and the reduction reads them once", 
     const auto r = test::record(kernel_of(p), true);
     CHECK(r.loaded[0] == 2 * 64 * 1000 * 2);
     CHECK(r.stored[2] == 4 * 64 * 96 * 4);
-    for (const auto times : r.write_count.back()) REQUIRE(times == 1);
+    test::each_byte_once(r.write_count.back());
 
     kernels::Epilogue epilogue;
     epilogue.bias = epilogue.residual = true;
@@ -122,7 +121,7 @@ TEST_CASE("Split-K writes fp32 partial sums and the reduction reads them once", 
     const auto s = test::record(reduce, true);
     CHECK(s.loaded[0] == 4 * 64 * 96 * 4);
     CHECK(s.loaded[2] == 64 * 96 * 2);
-    for (const auto times : s.write_count.back()) REQUIRE(times == 1);
+    test::each_byte_once(s.write_count.back());
 }
 
 TEST_CASE("Batched, [k,n] and sub-byte operands stay inside their buffers", "[kernels][gemm]") {
@@ -130,7 +129,7 @@ TEST_CASE("Batched, [k,n] and sub-byte operands stay inside their buffers", "[ke
     p.batch = 3, p.b_transposed = false, p.a_stride = p.b_stride = 27 * 64 * 2;
     p.grid = p.units();
     auto r = test::record(kernel_of(p), true);
-    for (const auto times : r.read_count[1]) REQUIRE(times == 1);
+    test::each_byte_once(r.read_count[1]);
     CHECK(r.stored[2] == 3 * 27 * 27 * 2);
 
     auto q = shape(16, 64, 255, ampere_tile(64, 64, 64));

@@ -1,26 +1,8 @@
-#include "sim/kernels/row_reduction.h"
-#include "sim/lowering/lower.h"
-#include "tests/catch.h"
-#include "tests/kernels/gpus.h"
-#include "tests/kernels/recording_cta.h"
+#include "tests/kernels/layers.h"
 
 using namespace rafter;
-
-namespace {
-
-workload::Layer layer_of(workload::Operation op, DType dtype = DType::fp16) {
-    workload::Layer layer;
-    layer.name = "l";
-    layer.operation = std::move(op);
-    layer.weights = layer.activations = dtype;
-    return layer;
-}
-
-void each_byte_once(const std::vector<std::uint16_t>& counts) {
-    for (const auto times : counts) REQUIRE(times == 1);
-}
-
-}  // namespace
+using test::each_byte_once;
+using test::layer_of;
 
 TEST_CASE("An elementwise layer reads and writes every byte once", "[kernels][elementwise]") {
     for (const std::int64_t cols : {1, 7, 4096, 100003}) {
