@@ -1,7 +1,12 @@
 #include "sim/model/tag_array.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "sim/core/error.h"
 
@@ -22,6 +27,23 @@ Four load(const std::uint32_t* from) {
     Four v;
     std::memcpy(&v, from, sizeof v);
     return v;
+}
+
+/// Bit i: entry i of sixteen holds `tag`.
+std::uint32_t matches(const std::uint32_t* entries, std::uint32_t tag) {
+#ifdef __SSE2__
+    const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+    const auto compare = [&](int i) {
+        const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(entries) + i);
+        return _mm_cmpeq_epi32(_mm_srli_epi32(four, 8), wanted);
+    };
+    const __m128i low = _mm_packs_epi32(compare(0), compare(1)), high = _mm_packs_epi32(compare(2), compare(3));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+#else
+    std::uint32_t match = 0;
+    for (unsigned i = 0; i < 16; ++i) match |= static_cast<std::uint32_t>(entries[i] >> 8 == tag) << i;
+    return match;
+#endif
 }
 
 std::uint32_t tick(Fs t) { return static_cast<std::uint32_t>(t >> kTickShift); }
@@ -62,13 +84,15 @@ std::uint64_t TagArray::line_of(std::uint64_t set, std::uint64_t tag) const {
 
 // An entry holds its tag + 1, so that an empty one matches nothing.
 std::int64_t TagArray::find(const std::uint32_t* set, std::uint32_t tag) const {
-    Four at{};  // way + 1 of the match in its lane
-    Four way{1, 2, 3, 4};
-    for (std::int64_t i = 0; i < padded_; i += 4) {
-        at |= ((load(set + i) >> 8) == tag + 1) & way;
-        way += 4;
+    std::int64_t way = 0;
+    for (; way + 16 <= padded_; way += 16) {
+        const std::uint32_t match = matches(set + way, tag + 1);
+        if (match != 0) return way + std::countr_zero(match);
     }
-    return static_cast<std::int64_t>(at[0] | at[1] | at[2] | at[3]) - 1;
+    for (; way < padded_; ++way) {
+        if (set[way] >> 8 == tag + 1) return way;
+    }
+    return -1;
 }
 
 std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const {
