@@ -95,6 +95,12 @@ Document Document::over(const Document& base) const {
     return merged;
 }
 
+void Document::drop(const std::string& key) {
+    auto without = std::make_shared<TreeNode>(*tree_);
+    std::erase_if(without->entries, [&](const TreeNode::Entry& entry) { return entry.key == key; });
+    tree_ = without;
+}
+
 void Document::set(const std::string& path, const std::string& value) {
     const Place place{fmt::format("--set {}={}", path, value), 0, 0, ""};
     check_path(tree_, path, place);

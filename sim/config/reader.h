@@ -109,6 +109,8 @@ public:
 
     /// Overlays `path=value` (--set); its place is "--set path=value". Errors: Error for no value, or a path below a value.
     void set(const std::string& path, const std::string& value);
+    /// Takes a key away at the top level.
+    void drop(const std::string& key);
     Value root() const { return Value(tree_, "", tree_->place, diagnostics_.get()); }
     const Tree& tree() const { return tree_; }
     Diagnostics& diagnostics() const { return *diagnostics_; }

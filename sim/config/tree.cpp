@@ -12,7 +12,7 @@ namespace rafter::config {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr std::int64_t kMostNodes = 2'000'000;  // aliases of aliases grow without bound
+constexpr std::int64_t kMostNodes = 200'000;    // aliases of aliases grow without bound
 constexpr std::size_t kLongestShownLine = 300;  // a caret below a longer line helps nobody
 
 /// yaml-cpp counts bytes; a caret wants characters.
@@ -47,8 +47,7 @@ public:
 
     Tree convert(const YAML::Node& node, int depth) {
         if (depth > kDeepest) throw Error(at(node.Mark()), "nested deeper than 64 levels, or an alias that refers to itself");
-        if (++nodes_ > kMostNodes)
-            throw Error(Place{file_, 0, 0, ""}, "more than 2 million values; do aliases refer to aliases?");
+        if (++nodes_ > kMostNodes) throw Error(Place{file_, 0, 0, ""}, "more than 200000 values; do aliases refer to aliases?");
         reject_tag(node);
         auto tree = std::make_shared<TreeNode>();
         tree->place = at(node.Mark());
@@ -85,7 +84,9 @@ private:
 
     TreeNode::Entry convert_entry(const YAML::Node& key, const YAML::Node& value, int depth) {
         if (!key.IsScalar()) throw Error(at(key.Mark()), "a key must be plain text");
-        return {key.Scalar(), at(key.Mark()), convert(value, depth + 1)};
+        TreeNode::Entry entry{key.Scalar(), at(key.Mark()), convert(value, depth + 1)};
+        if (entry.value->kind == TreeNode::Kind::null) entry.value->place = entry.place;  // yaml-cpp marks the token after it
+        return entry;
     }
 
     std::string file_;
@@ -100,6 +101,13 @@ std::string without_bom(const std::string& text) { return text.rfind("\xEF\xBB\x
 const TreeNode::Entry* TreeNode::find(const std::string& key) const {
     const auto it = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.key == key; });
     return it == entries.end() ? nullptr : &*it;
+}
+
+bool TreeNode::is_leaf() const {
+    const auto legal = [](const Entry& e) {
+        return e.key == "value" || e.key == "source" || e.key == "standing" || e.key == "note";
+    };
+    return kind == Kind::map && find("value") != nullptr && std::all_of(entries.begin(), entries.end(), legal);
 }
 
 std::string in_section(const std::string& path) { return path.empty() ? "at the top level" : fmt::format("in {}", path); }

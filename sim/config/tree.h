@@ -30,7 +30,7 @@ struct TreeNode {
     std::vector<Entry> entries;  ///< maps, in file order, duplicates included
 
     const Entry* find(const std::string& key) const;
-    bool is_leaf() const { return kind == Kind::map && find("value") != nullptr; }  ///< {value: V, source: ..., standing: ...}
+    bool is_leaf() const;  ///< {value: V, source: ..., standing: ..., note: ...}
 };
 
 /// Errors: Error with file:line:col for anything yaml-cpp rejects, tabs, several documents, an empty document, self-reference.
