@@ -27,11 +27,11 @@ std::vector<std::string> list_data_files(const std::string& folder) {
     std::vector<std::string> names;
     for (const std::string& directory : data_directories()) {
         const fs::path root = fs::path(directory) / folder;
-        std::error_code ignored;
-        if (!fs::is_directory(root, ignored)) continue;
-        for (const auto& entry : fs::recursive_directory_iterator(root)) {
-            if (entry.path().extension() == ".yaml")
-                names.push_back(fs::relative(entry.path(), root).replace_extension("").string());
+        std::error_code stopped;
+        if (!fs::is_directory(root, stopped)) continue;
+        for (fs::recursive_directory_iterator it(root, stopped), end; !stopped && it != end; it.increment(stopped)) {
+            const fs::path& path = it->path();
+            if (path.extension() == ".yaml") names.push_back(path.lexically_relative(root).replace_extension("").string());
         }
         break;  // the first directory that exists is the one in use
     }
@@ -41,14 +41,14 @@ std::vector<std::string> list_data_files(const std::string& folder) {
 
 std::string find_data_file(const std::string& folder, const std::string& name_or_path) {
     const fs::path given(name_or_path);
-    if (given.extension() == ".yaml" || given.extension() == ".yml") {
-        if (!fs::exists(given)) throw Error(fmt::format("error: no file '{}'", name_or_path));
-        return name_or_path;
-    }
+    std::error_code ignored;
+    const bool is_path = given.extension() == ".yaml" || given.extension() == ".yml";
+    if (is_path && fs::exists(given, ignored)) return name_or_path;
     for (const std::string& directory : data_directories()) {
-        const fs::path path = fs::path(directory) / folder / (name_or_path + ".yaml");
-        if (fs::exists(path)) return path.string();
+        const fs::path path = fs::path(directory) / folder / (is_path ? name_or_path : name_or_path + ".yaml");
+        if (!name_or_path.empty() && given.is_relative() && fs::is_regular_file(path, ignored)) return path.string();
     }
+    if (is_path) throw Error(fmt::format("error: no file '{}'", name_or_path));
     const auto names = list_data_files(folder);
     const std::string near = nearest_name(name_or_path, names);
     std::string all;

@@ -20,7 +20,8 @@ struct Leaf {
     std::string path;   ///< "l2.capacity"
     std::string value;  ///< canonical text with unit, "41943040 B"
     Standing standing{Standing::estimate};
-    std::string source;  ///< document or command the number came from
+    std::string source;         ///< document or command the number came from
+    bool standing_given{true};  ///< false: the file names no standing, estimate is assumed
 };
 
 /// How the tensor cores are fed: decides the rate a kernel of that instruction family reaches.
@@ -114,12 +115,12 @@ struct HwConfig {
     Dram dram;
     Launch launch;
     std::int64_t tdp_w{};
-    std::map<std::string, double>
-        stated_peaks;             ///< "fp16_tensor_flops" -> FLOP/s, "dram_bytes_per_s" -> B/s: checked, never used
-    std::string hash;             ///< of the effective config, names and comments left out
-    std::vector<Leaf> effective;  ///< every leaf, defaults included, in schema order
+    std::vector<Leaf> stated_peaks;  ///< "peaks.fp16_tensor", "peaks.dram_bandwidth": checked, never used, not in the hash
+    std::string hash;                ///< of the effective config, names and comments left out
+    std::vector<Leaf> effective;     ///< every leaf, defaults included, in schema order
 
-    /// Peak FLOP/s for a dtype, tensor cores when they have it, else the vector lanes; at the clock the unit is rated at.
+    /// Peak FLOP/s for a dtype: the tensor cores at tensor_peak when they have it, else the vector lanes (fp64, fp32, fp16) at
+    /// boost. fp32 never means tf32. 0 for a dtype the GPU has no unit for (fp8 on an A100, bf16 on a V100).
     double peak_flops(DType t) const;
     /// True when `t` runs on tensor cores here.
     bool has_tensor(DType t) const { return tensor.flop_per_clk.contains(t); }

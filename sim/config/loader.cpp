@@ -7,6 +7,7 @@
 
 #include "sim/config/peaks.h"
 #include "sim/config/reader.h"
+#include "sim/config/relations.h"
 
 namespace rafter::config {
 
@@ -27,16 +28,14 @@ public:
         const std::int64_t n = v.integer(min, max);
         return note(v, fmt::format("{}", n)), n;
     }
-    std::int64_t clk(const char* key, std::int64_t min = 0) {
-        return whole(key, Unit::clk, static_cast<double>(min), 1e6, "clk");
-    }
-    Bytes bytes(const char* key, double min = 1) { return Bytes(whole(key, Unit::bytes, min, kMost, "B")); }
-    Hertz hertz(const char* key) { return Hertz(whole(key, Unit::hertz, 1e8, 1e10, "Hz")); }
-    std::int64_t bits_per_s(const char* key) { return whole(key, Unit::bits_per_s, 1e6, 1e12, "bit/s"); }
-    std::int64_t watts(const char* key) { return whole(key, Unit::watts, 1, 1e5, "W"); }
+    std::int64_t clk(const char* key, std::int64_t min = 0) { return whole(key, Unit::clk, static_cast<double>(min), 1e6); }
+    Bytes bytes(const char* key, double min = 1) { return Bytes(whole(key, Unit::bytes, min, kMost)); }
+    Hertz hertz(const char* key) { return Hertz(whole(key, Unit::hertz, 1e8, 1e10)); }
+    std::int64_t bits_per_s(const char* key) { return whole(key, Unit::bits_per_s, 1e6, 1e12); }
+    std::int64_t watts(const char* key) { return whole(key, Unit::watts, 1, 1e5); }
     Femtoseconds time(const char* key) {
         const Value v = map_.required(key);
-        const auto fs = static_cast<std::int64_t>(std::llround(v.quantity(Unit::seconds, 0, 1) * 1e15));
+        const std::int64_t fs = v.whole(Unit::seconds, 0, 1, 1e15);
         return note(v, fmt::format("{} fs", fs)), Femtoseconds(fs);
     }
     std::string text(const char* key) {
@@ -45,14 +44,14 @@ public:
     }
     Map& map() { return map_; }
     void note(const Value& v, const std::string& canonical) {
-        if (v.defined()) leaves_.push_back({v.path(), canonical, v.standing(), v.source()});
+        if (v.defined()) leaves_.push_back({v.path(), canonical, v.standing(), v.source(), v.standing_given()});
     }
 
 private:
-    std::int64_t whole(const char* key, Unit unit, double min, double max, const char* name) {
+    std::int64_t whole(const char* key, Unit unit, double min, double max) {
         const Value v = map_.required(key);
-        const auto n = static_cast<std::int64_t>(std::llround(v.quantity(unit, min, max)));
-        return note(v, fmt::format("{} {}", n, name)), n;
+        const std::int64_t n = v.whole(unit, min, max);
+        return note(v, fmt::format("{} {}", n, base_unit(unit))), n;
     }
     Map map_;
     std::vector<Leaf>& leaves_;
@@ -87,6 +86,22 @@ void read_sm(const Value& value, HwConfig& gpu) {
     sm.async_lines_in_flight = s.count("async_lines_in_flight", 1, 65536);
 }
 
+void read_tensor_rates(Section& s, HwConfig& gpu) {
+    const Value rates = s.map().required("flop_per_clk");
+    for (const auto& [key, rate] : rates.entries()) {
+        const Place& place = rates.tree()->find(key)->place;
+        const auto dtype = parse_dtype(key);
+        if (!dtype || name(*dtype) != key) {
+            const std::string meant = dtype ? std::string(name(*dtype)) : nearest_name(key, dtype_names());
+            rates.report(place, fmt::format("unknown dtype '{}' in {}{}", key, rates.path(),
+                                            meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant)));
+            continue;
+        }
+        gpu.tensor.flop_per_clk[*dtype] = rate.integer(2, 1 << 24);
+        s.note(rate, fmt::format("{}", gpu.tensor.flop_per_clk[*dtype]));
+    }
+}
+
 void read_tensor(const Value& value, HwConfig& gpu) {
     Section s(value, gpu.effective);
     const std::vector<std::string> generations{"none", "volta", "turing", "ampere", "hopper", "blackwell"};
@@ -97,16 +112,7 @@ void read_tensor(const Value& value, HwConfig& gpu) {
     }
     s.note(generation, named);
     gpu.tensor.latency_clk = s.clk("latency");
-    const Value rates = s.map().required("flop_per_clk");
-    for (const auto& [key, rate] : rates.entries()) {
-        const auto dtype = parse_dtype(key);
-        if (!dtype) {
-            rate.error(fmt::format("{}: unknown dtype '{}'", rate.path(), key));
-            continue;
-        }
-        gpu.tensor.flop_per_clk[*dtype] = rate.integer(2, 1 << 24);
-        s.note(rate, fmt::format("{}", gpu.tensor.flop_per_clk[*dtype]));
-    }
+    read_tensor_rates(s, gpu);
 }
 
 void read_l2(const Value& value, HwConfig& gpu) {
@@ -166,44 +172,42 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
     gpu.tdp_w = s.watts("tdp");
 }
 
-void check_relations(const Value& root, const HwConfig& gpu) {
-    const auto must = [&](bool holds, const std::string& message) {
-        if (!holds) root.error(message);
-    };
-    must(gpu.sm.shared_memory <= gpu.sm.l1_and_shared, "sm.shared_memory is larger than sm.l1_and_shared, of which it is a part");
-    must(gpu.sm.shared_memory_per_cta <= gpu.sm.shared_memory, "sm.shared_memory_per_cta is larger than sm.shared_memory");
-    must(gpu.l2.latency_near_clk <= gpu.l2.latency_far_clk, "l2.latency_near is larger than l2.latency_far");
-    must(gpu.dram.t_rfc < gpu.dram.t_refi, "dram.tRFC is not shorter than dram.tREFI: the DRAM would only refresh");
-    must(gpu.tensor_peak <= gpu.boost, "clock.tensor_peak is above clock.boost");
+/// The file a `base:` names: beside the file that names it, else as any GPU.
+std::string find_base(const std::string& file, const Value& base) {
+    namespace fs = std::filesystem;
+    const std::string name = base.text();
+    if (!base.is_scalar()) throw Error(base.place(), "base: expected the name of a GPU or a path ending in .yaml");
+    const fs::path given(name);
+    const fs::path beside = fs::path(file).parent_path() / (given.extension() == ".yaml" ? name : name + ".yaml");
+    std::error_code ignored;
+    if (fs::is_regular_file(beside, ignored)) return beside.string();
+    try {
+        return find_data_file("hw_configs", name);
+    } catch (const Error& e) {
+        const std::string text = e.what();
+        throw Error(base.place(), "base: " + text.substr(text.rfind("error: ", 0) == 0 ? 7 : 0));
+    }
 }
 
-/// The document of `path` laid over its `base:`.
+/// The document of `path` laid over its `base:`. A base states its peaks for itself, so they are not inherited.
 Document load_with_base(const std::string& path, std::vector<std::string> seen) {
     Document document = Document::load(path);
-    const auto* base = document.tree()->find("base");
-    if (base == nullptr) return document;
-    const std::string parent = find_data_file("hw_configs", base->value->text);
+    const auto* entry = document.tree()->find("base");
+    if (entry == nullptr) return document;
+    const Value base(entry->value, "base", entry->value->place, &document.diagnostics());
+    const std::string parent = find_base(path, base);
     seen.push_back(std::filesystem::weakly_canonical(path).string());
     for (const auto& earlier : seen) {
         if (earlier == std::filesystem::weakly_canonical(parent).string())
-            throw Error(base->place, fmt::format("base '{}' leads back to this file", base->value->text));
+            throw Error(base.place(), fmt::format("base: '{}' leads back to this file", base.text()));
     }
-    return Document(merge_trees(load_with_base(parent, seen).tree(), document.tree()));
+    Document below = load_with_base(parent, seen);
+    below.drop("peaks");
+    return document.over(below);
 }
 
-}  // namespace
-
-const std::vector<std::string>& gpu_sections() {
-    static const std::vector<std::string> sections{"clock", "sm", "tensor", "crossbar", "l2", "dram", "launch", "power", "peaks"};
-    return sections;
-}
-
-HwConfig load_gpu(const std::string& name_or_path, const Settings& settings) {
-    const std::string path = find_data_file("hw_configs", name_or_path);
-    Document document = load_with_base(path, {});
-    for (const auto& [key, value] : settings) document.set(key, value);
+HwConfig read_gpu(const Document& document) {
     HwConfig gpu;
-    gpu.name = std::filesystem::path(path).stem().string();
     Map top(document.root());
     const Value schema = top.required("schema");
     if (schema.defined()) schema.text_of({"rafter.gpu/1"});
@@ -221,7 +225,30 @@ HwConfig load_gpu(const std::string& name_or_path, const Settings& settings) {
         check_relations(document.root(), gpu);
         check_peaks(peaks, gpu);
     }
+    return gpu;
+}
+
+/// The peaks of the file are stated for the GPU of the file, not for one changed by --set.
+void apply(Document& document, const Settings& settings) {
+    if (settings.empty()) return;
+    document.drop("peaks");
+    for (const auto& [key, value] : settings) document.set(key, value);
+}
+
+}  // namespace
+
+const std::vector<std::string>& gpu_sections() {
+    static const std::vector<std::string> sections{"clock", "sm", "tensor", "crossbar", "l2", "dram", "launch", "power", "peaks"};
+    return sections;
+}
+
+HwConfig load_gpu(const std::string& name_or_path, const Settings& settings) {
+    const std::string path = find_data_file("hw_configs", name_or_path);
+    Document document = load_with_base(path, {});
+    apply(document, settings);
+    HwConfig gpu = read_gpu(document);
     document.finish();
+    gpu.name = std::filesystem::path(path).stem().string();
     gpu.hash = content_hash(gpu);
     return gpu;
 }

@@ -1,11 +1,9 @@
 #include "sim/config/peaks.h"
 
-#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
-
-#include "sim/config/loader.h"
 
 namespace rafter::config {
 
@@ -13,17 +11,64 @@ namespace {
 
 constexpr double kTolerance = 0.02;
 
-void check_peak(const Value& stated, Unit unit, double computed, const std::string& parts, HwConfig& gpu) {
-    const double value = stated.quantity(unit, 1, 1e20);
-    gpu.stated_peaks[stated.path()] = value;
-    if (std::abs(value / computed - 1) <= kTolerance) return;
-    const double scale = unit == Unit::flops_per_s ? 1e12 : 1e9;
-    stated.error(fmt::format("{}: stated {:.1f} {}, but the parts give {:.1f} ({}): {:+.1f} %; more than 2 % is refused",
-                             stated.path(), value / scale, unit == Unit::flops_per_s ? "TFLOP/s" : "GB/s", computed / scale,
-                             parts, 100 * (value / computed - 1)));
+std::int64_t vector_lanes(const Sm& sm, DType t) {
+    if (t == DType::fp32) return sm.fp32_fma_per_clk;
+    if (t == DType::fp64) return sm.fp64_fma_per_clk;
+    if (t == DType::fp16) return sm.fp16_fma_per_clk;
+    return 0;
 }
 
+struct Parts {
+    Unit unit;
+    double peak;       ///< base units
+    std::string text;  ///< "108 SMs x 2048 FLOP/clk x 1.41 GHz"
+};
+
 double gigahertz(Hertz f) { return static_cast<double>(f.value) / 1e9; }
+
+Parts compute_parts(const HwConfig& gpu, double peak, std::int64_t flop_per_clk, Hertz clock) {
+    return {Unit::flops_per_s, peak, fmt::format("{} SMs x {} FLOP/clk x {} GHz", gpu.sm.count, flop_per_clk, gigahertz(clock))};
+}
+
+/// From which parts the stated peak `key` follows; none for a key that is no peak of this GPU.
+std::optional<Parts> parts_of(const HwConfig& gpu, const std::string& key) {
+    if (key == "dram_bandwidth") {
+        return Parts{Unit::bytes_per_s, gpu.dram.peak_bytes_per_s(),
+                     fmt::format("{} channels x {} bit x {} Gbit/s", gpu.dram.channels, gpu.dram.channel_bits,
+                                 static_cast<double>(gpu.dram.data_rate_bps) / 1e9)};
+    }
+    const auto underscore = key.rfind('_');
+    if (underscore == std::string::npos) return std::nullopt;
+    const auto dtype = parse_dtype(key.substr(0, underscore));
+    if (!dtype) return std::nullopt;
+    const std::string kind = key.substr(underscore + 1);
+    if (kind == "tensor" && gpu.has_tensor(*dtype))
+        return compute_parts(gpu, tensor_flops(gpu, *dtype), gpu.tensor.flop_per_clk.at(*dtype), gpu.tensor_peak);
+    if (kind == "vector" && vector_flops(gpu, *dtype) > 0)
+        return compute_parts(gpu, vector_flops(gpu, *dtype), 2 * vector_lanes(gpu.sm, *dtype), gpu.boost);
+    return std::nullopt;
+}
+
+std::vector<std::string> peak_names(const HwConfig& gpu) {
+    std::vector<std::string> names{"dram_bandwidth"};
+    for (const auto& [dtype, rate] : gpu.tensor.flop_per_clk) names.push_back(fmt::format("{}_tensor", name(dtype)));
+    for (const DType dtype : {DType::fp64, DType::fp32, DType::fp16}) {
+        if (vector_flops(gpu, dtype) > 0) names.push_back(fmt::format("{}_vector", name(dtype)));
+    }
+    return names;
+}
+
+void check_peak(const Value& stated, const Parts& parts, HwConfig& gpu) {
+    const double value = stated.quantity(parts.unit, 1, 1e20);
+    gpu.stated_peaks.push_back({stated.path(), fmt::format("{} {}", value, base_unit(parts.unit)), stated.standing(),
+                                stated.source(), stated.standing_given()});
+    if (std::abs(value / parts.peak - 1) <= kTolerance) return;
+    const bool compute = parts.unit == Unit::flops_per_s;
+    const double scale = compute ? 1e12 : 1e9;
+    stated.error(fmt::format("{}: stated {:.1f} {}, but the parts give {:.1f} ({}): {:+.1f} %; more than 2 % is refused",
+                             stated.path(), value / scale, compute ? "TFLOP/s" : "GB/s", parts.peak / scale, parts.text,
+                             100 * (value / parts.peak - 1)));
+}
 
 }  // namespace
 
@@ -34,11 +79,8 @@ double tensor_flops(const HwConfig& gpu, DType t) {
 }
 
 double vector_flops(const HwConfig& gpu, DType t) {
-    std::int64_t lanes = 0;
-    if (t == DType::fp32 || t == DType::tf32) lanes = gpu.sm.fp32_fma_per_clk;
-    if (t == DType::fp64) lanes = gpu.sm.fp64_fma_per_clk;
-    if (t == DType::fp16 || t == DType::bf16) lanes = gpu.sm.fp16_fma_per_clk;
-    return 2.0 * static_cast<double>(lanes) * static_cast<double>(gpu.sm.count) * static_cast<double>(gpu.boost.value);
+    return 2.0 * static_cast<double>(vector_lanes(gpu.sm, t)) * static_cast<double>(gpu.sm.count) *
+           static_cast<double>(gpu.boost.value);
 }
 
 double HwConfig::peak_flops(DType t) const { return has_tensor(t) ? tensor_flops(*this, t) : vector_flops(*this, t); }
@@ -46,28 +88,13 @@ double HwConfig::peak_flops(DType t) const { return has_tensor(t) ? tensor_flops
 void check_peaks(const Value& peaks, HwConfig& gpu) {
     if (!peaks.defined()) return;
     for (const auto& [key, stated] : peaks.entries()) {
-        if (key == "dram_bandwidth") {
-            check_peak(stated, Unit::bytes_per_s, gpu.dram.peak_bytes_per_s(),
-                       fmt::format("{} channels x {} bit x {} Gbit/s", gpu.dram.channels, gpu.dram.channel_bits,
-                                   static_cast<double>(gpu.dram.data_rate_bps) / 1e9),
-                       gpu);
-        } else if (key == "fp32_vector") {
-            check_peak(
-                stated, Unit::flops_per_s, vector_flops(gpu, DType::fp32),
-                fmt::format("{} SMs x {} FLOP/clk x {} GHz", gpu.sm.count, 2 * gpu.sm.fp32_fma_per_clk, gigahertz(gpu.boost)),
-                gpu);
-        } else {
-            const auto dash = key.rfind("_tensor");
-            const auto dtype = dash == std::string::npos ? std::nullopt : parse_dtype(key.substr(0, dash));
-            if (!dtype || !gpu.has_tensor(*dtype)) {
-                stated.error(fmt::format("unknown peak '{}'; allowed: dram_bandwidth, fp32_vector, <dtype>_tensor", key));
-                continue;
-            }
-            check_peak(stated, Unit::flops_per_s, tensor_flops(gpu, *dtype),
-                       fmt::format("{} SMs x {} FLOP/clk x {} GHz", gpu.sm.count, gpu.tensor.flop_per_clk.at(*dtype),
-                                   gigahertz(gpu.tensor_peak)),
-                       gpu);
+        if (const auto parts = parts_of(gpu, key)) {
+            check_peak(stated, *parts, gpu);
+            continue;
         }
+        const auto names = peak_names(gpu);
+        peaks.report(peaks.tree()->find(key)->place,
+                     fmt::format("unknown peak '{}' in peaks; this GPU has: {}", key, fmt::join(names, ", ")));
     }
 }
 
@@ -79,42 +106,6 @@ std::string content_hash(const HwConfig& gpu) {
         }
     }
     return fmt::format("{:016x}", hash);
-}
-
-std::vector<std::string> lint_gpu(const HwConfig& gpu) {
-    std::vector<std::string> missing;
-    for (const Leaf& leaf : gpu.effective) {
-        if (leaf.source.empty()) missing.push_back(leaf.path);
-    }
-    return missing;
-}
-
-std::string describe(const HwConfig& gpu) {
-    std::string text =
-        fmt::format("{}  {} (compute capability {})\nconfig hash {}\n", gpu.name, gpu.title, gpu.compute_capability, gpu.hash);
-    const double bandwidth = gpu.dram.peak_bytes_per_s();
-    text += fmt::format("DRAM {}: {:.2f} GB = {:.2f} GiB, {:.1f} GB/s = {} channels x {} bit x {} Gbit/s\n", gpu.dram.type,
-                        static_cast<double>(gpu.dram.capacity.value) / 1e9,
-                        static_cast<double>(gpu.dram.capacity.value) / 1073741824.0, bandwidth / 1e9, gpu.dram.channels,
-                        gpu.dram.channel_bits, static_cast<double>(gpu.dram.data_rate_bps) / 1e9);
-    text += fmt::format("L2: {:.2f} MB = {:.2f} MiB in {} slices, {} B/clk\n", static_cast<double>(gpu.l2.capacity.value) / 1e6,
-                        static_cast<double>(gpu.l2.capacity.value) / 1048576.0, gpu.l2.slices, gpu.l2.bytes_per_clk);
-    text += fmt::format("{} SMs, boost {:.3f} GHz, tensor peak at {:.3f} GHz\n", gpu.sm.count, gigahertz(gpu.boost),
-                        gigahertz(gpu.tensor_peak));
-    for (const auto& [dtype, rate] : gpu.tensor.flop_per_clk) {
-        text += fmt::format("  {:5} tensor {:9.1f} TFLOP/s = {} SMs x {} FLOP/clk; ridge {:.1f} FLOP/byte\n", name(dtype),
-                            tensor_flops(gpu, dtype) / 1e12, gpu.sm.count, rate, tensor_flops(gpu, dtype) / bandwidth);
-    }
-    for (const DType dtype : {DType::fp64, DType::fp32, DType::fp16}) {
-        const double peak = vector_flops(gpu, dtype);
-        if (peak > 0)
-            text += fmt::format("  {:5} vector {:9.1f} TFLOP/s; ridge {:.1f} FLOP/byte\n", name(dtype), peak / 1e12,
-                                peak / bandwidth);
-    }
-    std::array<int, 4> standings{};
-    for (const Leaf& leaf : gpu.effective) ++standings[static_cast<std::size_t>(leaf.standing)];
-    return text + fmt::format("values: {} datasheet, {} measured, {} derived, {} estimate\n", standings[0], standings[1],
-                              standings[2], standings[3]);
 }
 
 }  // namespace rafter::config

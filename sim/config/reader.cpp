@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <sstream>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -15,8 +12,6 @@ namespace {
 
 const std::vector<std::string> kLeafKeys{"value", "source", "standing", "note"};
 const std::vector<std::string> kStandings{"datasheet", "measured", "derived", "estimate"};
-
-std::string in(const std::string& path) { return path.empty() ? "at the top level" : fmt::format("in {}", path); }
 
 std::string quoted_list(const std::vector<std::string>& names) {
     std::string text;
@@ -30,23 +25,6 @@ std::string hint(const std::string& found, const std::vector<std::string>& known
 }
 
 }  // namespace
-
-void Diagnostics::add(const Place& place, std::string_view message) {
-    std::string text = format_diagnostic(place, message);
-    const bool known = std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.text == text; });
-    if (!known) found_.push_back({place, std::move(text)});
-}
-
-void Diagnostics::throw_if_any() const {
-    if (found_.empty()) return;
-    auto sorted = found_;
-    std::stable_sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
-        return std::tie(a.place.file, a.place.line, a.place.column) < std::tie(b.place.file, b.place.line, b.place.column);
-    });
-    std::string text;
-    for (const Found& found : sorted) text += (text.empty() ? "" : "\n") + found.text;
-    throw Error(text);
-}
 
 Value::Value(Tree tree, std::string path, Place place, Diagnostics* diagnostics)
     : tree_(std::move(tree)), path_(std::move(path)), place_(std::move(place)), diagnostics_(diagnostics) {}
@@ -69,14 +47,20 @@ Value Value::leaf() const {
 std::string Value::text() const {
     const Value v = leaf();
     if (v.is_scalar()) return v.tree_->text;
-    if (defined())
-        v.error(fmt::format("{}: expected text, found a {}", path_, v.is_map() ? "map" : v.is_list() ? "list" : "null"));
+    if (!defined()) return "";
+    if (v.is_map() && (v.tree_->find("source") != nullptr || v.tree_->find("standing") != nullptr)) {
+        v.error(fmt::format("missing key 'value' in {}", path_));
+    } else if (v.is_map() || v.is_list()) {
+        v.error(fmt::format("{}: expected a single value, found a {}", path_, v.is_map() ? "map" : "list"));
+    } else {
+        v.error(fmt::format("{}: no value given", path_));
+    }
     return "";
 }
 
 std::string Value::text_of(const std::vector<std::string>& allowed) const {
     const std::string found = text();
-    if (!defined() || std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return found;
+    if (!leaf().is_scalar() || std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return found;
     leaf().error(fmt::format("{}: '{}' is not one of {}{}", path_, found, quoted_list(allowed), hint(found, allowed)));
     return allowed.front();
 }
@@ -91,6 +75,10 @@ std::int64_t Value::integer(std::int64_t min, std::int64_t max) const {
     const auto [stop, code] = std::from_chars(found.data(), end, number);
     const std::size_t first = !found.empty() && found[0] == '-' ? 1 : 0;
     const bool leading_zero = found.size() > first + 1 && found[first] == '0';
+    if (!v.tree_->quoted && code == std::errc::result_out_of_range && stop == end) {
+        v.error(fmt::format("{}: {} is out of range; allowed: {} to {}", path_, found, min, max));
+        return min;
+    }
     if (v.tree_->quoted || code != std::errc() || stop != end || leading_zero) {
         v.error(fmt::format("{}: expected a plain decimal integer, found {}", path_,
                             v.tree_->quoted ? fmt::format("the quoted text \"{}\"", found) : fmt::format("'{}'", found)));
@@ -104,12 +92,12 @@ std::int64_t Value::integer(std::int64_t min, std::int64_t max) const {
 }
 
 double Value::real(double min, double max) const {
-    if (!defined()) return min;
     const std::string found = text();
+    if (!leaf().is_scalar()) return min;
     double number = 0;
     const char* const end = found.data() + found.size();
     const auto [stop, code] = std::from_chars(found.data(), end, number);
-    if (code != std::errc() || stop != end || !std::isfinite(number)) {
+    if (leaf().tree_->quoted || code != std::errc() || stop != end || !std::isfinite(number)) {
         leaf().error(fmt::format("{}: expected a number, found '{}'", path_, found));
         return min;
     }
@@ -121,33 +109,42 @@ double Value::real(double min, double max) const {
 }
 
 bool Value::boolean() const {
-    if (!defined()) return false;
     const std::string found = text();
+    if (!leaf().is_scalar()) return false;
     if (found != "true" && found != "false") leaf().error(fmt::format("{}: expected true or false, found '{}'", path_, found));
     return found == "true";
 }
 
 double Value::quantity(Unit unit, double min, double max) const {
     const Value v = leaf();
-    if (!defined()) return min;
     const std::string found = text();
     if (!v.is_scalar()) return min;
     std::string problem;
     const double number = parse_quantity(found, unit, problem);
     if (problem.empty() && (number < min || number > max)) {
-        problem = fmt::format("'{}' is out of range; allowed: {} to {} {}", found, min, max,
-                              unit_names(unit).substr(0, unit_names(unit).find(',')));
-        if (unit == Unit::hertz)
-            problem = fmt::format("'{}' is out of range; allowed: 100 MHz to 10 GHz (is the unit right?)", found);
+        const bool clock = unit == Unit::hertz;
+        const std::string allowed = clock ? "100 MHz to 10 GHz" : fmt::format("{} to {} {}", min, max, base_unit(unit));
+        const std::string meant = clock ? with_fitting_unit(found, unit, min, max) : "";
+        problem = fmt::format("'{}' is out of range; allowed: {}{}", found, allowed,
+                              meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
     }
     if (problem.empty()) return number;
     v.error(fmt::format("{}: {}", path_, problem));
     return min;
 }
 
+std::int64_t Value::whole(Unit unit, double min, double max, double scale) const {
+    const double exact = quantity(unit, min, max) * scale;
+    const std::int64_t rounded = std::llround(exact);
+    if (std::abs(static_cast<double>(rounded) - exact) > 1e-4 * std::abs(exact)) {
+        leaf().error(fmt::format("{}: '{}' is not a whole number of {}", path_, text(), scale == 1 ? base_unit(unit) : "fs"));
+    }
+    return rounded;
+}
+
 DType Value::dtype() const {
-    if (!defined()) return DType::fp16;
     const std::string found = text();
+    if (!leaf().is_scalar()) return DType::fp16;
     if (const auto parsed = parse_dtype(found)) return *parsed;
     leaf().error(
         fmt::format("{}: unknown dtype '{}'; known: {}{}", path_, found, quoted_list(dtype_names()), hint(found, dtype_names())));
@@ -171,8 +168,7 @@ std::vector<std::pair<std::string, Value>> Value::entries() const {
     for (const auto& entry : tree_->entries) {
         const auto* first = tree_->find(entry.key);
         if (first != &entry) {
-            diagnostics_->add(entry.place, fmt::format("duplicate key '{}' {}, first given in line {}", entry.key, in(path_),
-                                                       first->place.line));
+            diagnostics_->add(entry.place, duplicate_message(*first, path_));
             continue;
         }
         values.emplace_back(
@@ -191,7 +187,8 @@ Standing Value::standing() const {
 
 std::string Value::source() const {
     const auto* entry = is_map() ? tree_->find("source") : nullptr;
-    return entry == nullptr ? "" : entry->value->text;
+    if (entry != nullptr) return Value(entry->value, path_ + ".source", entry->value->place, diagnostics_).text();
+    return place_.line == 0 && place_.file.rfind("--set ", 0) == 0 ? place_.file : "";
 }
 
 Map::Map(const Value& value) : value_(value) { value_.entries(); }
@@ -211,7 +208,7 @@ Value Map::optional(const std::string& key) { return find(key); }
 
 Value Map::required(const std::string& key) {
     const Value value = find(key);
-    if (!value.defined() && value_.is_map()) value_.error(fmt::format("missing key '{}' {}", key, in(value_.path())));
+    if (!value.defined() && value_.is_map()) value_.error(fmt::format("missing key '{}' {}", key, in_section(value_.path())));
     return value;
 }
 
@@ -219,42 +216,10 @@ void Map::finish() {
     if (!value_.is_map()) return;
     for (const auto& entry : value_.tree()->entries) {
         if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
-        const std::string message = fmt::format("unknown key '{}' {}{}", entry.key, in(value_.path()), hint(entry.key, known_));
+        const std::string message =
+            fmt::format("unknown key '{}' {}{}", entry.key, in_section(value_.path()), hint(entry.key, known_));
         value_.report(entry.place, message);
     }
-}
-
-Document Document::load(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Error(Place{path, 0, 0, ""}, "cannot be read");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return parse(text.str(), path);
-}
-
-Document Document::parse(const std::string& text, const std::string& name) {
-    Tree tree = parse_tree(text, name);
-    if (tree->kind != TreeNode::Kind::map) throw Error(tree->place, "expected a map of keys at the top level");
-    return Document(std::move(tree));
-}
-
-void Document::set(const std::string& path, const std::string& value) {
-    const Place place{fmt::format("--set {}={}", path, value), 0, 0, ""};
-    Tree overlay = parse_tree(value.empty() ? "''" : value, place.file);
-    overlay->place = place;
-    std::string rest = path;
-    while (!rest.empty()) {
-        const auto dot = rest.rfind('.');
-        auto outer = std::make_shared<TreeNode>();
-        outer->kind = TreeNode::Kind::map;
-        outer->place = place;
-        outer->entries.push_back({dot == std::string::npos ? rest : rest.substr(dot + 1), place, overlay});
-        overlay = outer;
-        rest = dot == std::string::npos ? "" : rest.substr(0, dot);
-    }
-    Tree merged = merge_trees(tree_, overlay);
-    merged->place = tree_->place;
-    tree_ = merged;
 }
 
 }  // namespace rafter::config

@@ -20,13 +20,18 @@ enum class Unit : std::uint8_t { bytes, bytes_per_s, hertz, seconds, bits_per_s,
 
 /// Number of a quantity in base units (B, B/s, Hz, s, bit/s, W, clk, FLOP/s). Errors: Error text without place in `error`.
 double parse_quantity(std::string_view text, Unit unit, std::string& error);
-std::string unit_names(Unit unit);  ///< "B, kB, MB, ..." for messages
+std::string unit_names(Unit unit);      ///< "B, kB, MB, ..." for messages
+std::string_view base_unit(Unit unit);  ///< "B"
+std::string_view unit_kind(Unit unit);  ///< "size"
+/// The number of `text` with the first unit that brings it into min..max (base units): "1410 MHz" for "1410 GHz"; else "".
+std::string with_fitting_unit(std::string_view text, Unit unit, double min, double max);
 
 /// Where the mistakes of a document gather, so that all are reported together.
 class Diagnostics {
 public:
     void add(const Place& place, std::string_view message);
     bool empty() const { return found_.empty(); }
+    void append(const Diagnostics& others);
     void throw_if_any() const;  ///< one Error with every diagnostic, in file order
 private:
     struct Found {
@@ -58,12 +63,15 @@ public:
     double real(double min, double max) const;
     bool boolean() const;                                      ///< true | false only
     double quantity(Unit unit, double min, double max) const;  ///< unit required
+    /// The same in whole base units. Rounding that moves the value by more than 0.01 % is an error (1.5 B, 4.5 clk).
+    std::int64_t whole(Unit unit, double min, double max, double scale = 1) const;
     DType dtype() const;
     std::vector<Value> list() const;
     std::vector<std::pair<std::string, Value>> entries() const;  ///< map entries in file order; duplicates are reported
 
     Standing standing() const;  ///< of a {value, source, standing} leaf; estimate when absent
-    std::string source() const;
+    bool standing_given() const { return is_map() && tree_->find("standing") != nullptr; }
+    std::string source() const;  ///< of a {value, source, standing} leaf; the --set itself when that is where it came from
     bool has_source() const { return !source().empty(); }
 
 private:
@@ -96,9 +104,13 @@ public:
     static Document load(const std::string& path);
     static Document parse(const std::string& text, const std::string& name);
     explicit Document(Tree tree) : tree_(std::move(tree)), diagnostics_(std::make_shared<Diagnostics>()) {}
+    /// This document laid over `base`, with the mistakes of both.
+    Document over(const Document& base) const;
 
-    /// Overlays `path=value` (--set); its place is "--set path=value".
+    /// Overlays `path=value` (--set); its place is "--set path=value". Errors: Error for no value, or a path below a value.
     void set(const std::string& path, const std::string& value);
+    /// Takes a key away at the top level.
+    void drop(const std::string& key);
     Value root() const { return Value(tree_, "", tree_->place, diagnostics_.get()); }
     const Tree& tree() const { return tree_; }
     Diagnostics& diagnostics() const { return *diagnostics_; }

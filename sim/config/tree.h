@@ -2,6 +2,7 @@
 // text was written. yaml-cpp keeps the first of two duplicate keys silently and reads 010 as 8; scalars stay text here.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,10 +30,16 @@ struct TreeNode {
     std::vector<Entry> entries;  ///< maps, in file order, duplicates included
 
     const Entry* find(const std::string& key) const;
+    bool is_leaf() const;  ///< {value: V, source: ..., standing: ..., note: ...}
 };
 
 /// Errors: Error with file:line:col for anything yaml-cpp rejects, tabs, several documents, an empty document, self-reference.
 Tree parse_tree(const std::string& text, const std::string& file);
+
+/// "duplicate key 'x' in l2, first given in line 3"; `path` is that of the map.
+std::string duplicate_message(const TreeNode::Entry& first, const std::string& path);
+/// "in l2" or "at the top level".
+std::string in_section(const std::string& path);
 
 /// `overlay` wins key by key; a {value: ...} leaf is replaced whole.
 Tree merge_trees(const Tree& base, const Tree& overlay);

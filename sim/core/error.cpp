@@ -7,12 +7,25 @@
 
 namespace rafter {
 
+namespace {
+
+/// Blanks up to the column; tabs of the line stay tabs, so that the caret stands right whatever their width.
+std::string caret_padding(const Place& place) {
+    std::string padding(static_cast<std::size_t>(std::max(1, place.column) - 1), ' ');
+    for (std::size_t i = 0; i < padding.size() && i < place.source_line.size(); ++i) {
+        if (place.source_line[i] == '\t') padding[i] = '\t';
+    }
+    return padding;
+}
+
+}  // namespace
+
 std::string format_diagnostic(const Place& place, std::string_view message) {
     std::string text = place.file;
     if (place.line > 0) text += fmt::format(":{}:{}", place.line, place.column);
     text += fmt::format("{}error: {}", text.empty() ? "" : ": ", message);
     if (place.line > 0 && !place.source_line.empty()) {
-        text += fmt::format("\n{}\n{:>{}}", place.source_line, '^', std::max(1, place.column));
+        text += fmt::format("\n{}\n{}^", place.source_line, caret_padding(place));
     }
     return text;
 }
@@ -45,7 +58,8 @@ std::string nearest_name(std::string_view text, const std::vector<std::string>& 
     std::size_t least = std::max<std::size_t>(2, text.size() / 3) + 1;
     for (const std::string& candidate : candidates) {
         const std::size_t distance = edit_distance(text, candidate);
-        if (distance < least) {
+        const bool related = distance < std::max(text.size(), candidate.size());  // else no letter is left
+        if (related && distance < least) {
             least = distance;
             best = candidate;
         }

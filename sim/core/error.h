@@ -34,7 +34,8 @@ public:
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& detail);
 
-/// The candidate nearest to `text` by edit distance, or "" when none is near enough to be meant.
+/// The candidate nearest to `text` by edit distance, or "" when none is within max(2, length / 3) edits or no letter would be
+/// left.
 std::string nearest_name(std::string_view text, const std::vector<std::string>& candidates);
 
 }  // namespace rafter

@@ -1,7 +1,5 @@
 #include "sim/kernels/gemm.h"
 
-#include <array>
-
 #include "sim/core/error.h"
 
 namespace rafter::kernels {
@@ -16,7 +14,6 @@ using program::Vector;
 
 namespace {
 
-constexpr std::size_t kMostStages = 16;
 constexpr std::int64_t kRasterGroup = 8;  // rows of tiles walked together, so that neighbours share A and B in the L2
 
 std::int64_t issued_extent_sum(std::int64_t total, std::int64_t tile, const auto& issued) {
@@ -63,7 +60,7 @@ Gemm::Gemm(const GemmParameters& parameters)
                                                                                     : parameters.n,
                         parameters.epilogue.partial ? DType::fp32 : parameters.epilogue.out)),
       out_bits_(c_.bits) {
-    RAFTER_CHECK(p_.tile.stages >= 2 && p_.tile.stages <= static_cast<std::int64_t>(kMostStages), "stages of a GEMM tile");
+    RAFTER_CHECK(p_.tile.stages >= 2 && p_.tile.stages <= kMostStages, "stages of a GEMM tile");
     RAFTER_CHECK(p_.splits == even_splits(ceil_div(p_.k, p_.tile.k), p_.splits), "a split without a k block");
     RAFTER_CHECK(p_.splits == 1 || p_.epilogue.partial, "split-K stores partial sums");
     RAFTER_CHECK(p_.splits == 1 || p_.c_columns == 0, "split-K of a grouped convolution");
@@ -111,6 +108,10 @@ Ticket Gemm::load(Cta& cta, const std::vector<Buffer>& buffers, const Cursor& cu
     a.address += u.batch * p_.a_stride;
     const Ticket ticket = cta.load(a, path());
     return later(ticket, load_b(cta, buffers[1], cursor));
+}
+
+std::int64_t Gemm::block_bytes(const Cursor& cursor) const {
+    return (cursor.unit.rows * a_.bits + cursor.unit.columns * b_.bits) * depth(cursor) / 8;
 }
 
 Mma Gemm::product(const Cursor& cursor) const {
@@ -176,73 +177,58 @@ Access Gemm::c_block(const Buffer& buffer, const Unit& u) const {
     return c_.block(buffer, (u.split * p_.batch + u.batch) * p_.m + u.row, u.rows, column, columns);
 }
 
+void Gemm::refill(Cta& cta, const std::vector<Buffer>& buffers, Pipeline& pipe) const {
+    if (!more(pipe.producer)) return;
+    pipe.arrival[pipe.filled] = load(cta, buffers, pipe.producer);
+    pipe.filled = (pipe.filled + 1) % static_cast<std::size_t>(p_.tile.stages);
+    advance(pipe.producer);
+}
+
+program::Suspend Gemm::multiply_now(Cta& cta, const Cursor& cursor) const {
+    return simt_ ? cta.vector(simt_product(cursor)) : cta.mma(product(cursor));
+}
+
 // for each output tile: for each k block: wait, __syncthreads, mma, refill the stage the last product has left.
 program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) const {
-    const auto stages = static_cast<std::size_t>(p_.tile.stages);
     const bool staged = p_.tile.feed == Feed::register_staged || simt_;
     const bool overlap = p_.tile.overlaps();
-    std::array<Ticket, kMostStages> arrival;
-    Cursor producer = at(cta.index()), consumer = producer;
-    std::size_t filled = 0, used = 0;
-    for (; filled + 1 < stages && more(producer); ++filled, advance(producer)) arrival[filled] = load(cta, buffers, producer);
-    filled %= stages;
+    Cursor consumer = at(cta.index());
+    Pipeline pipe{{}, consumer, 0, 0};
+    for (std::int64_t i = 0; i + 1 < p_.tile.stages; ++i) refill(cta, buffers, pipe);
 
     Ticket previous, extra;
     Unit done{};
     bool pending = false;  // the tile before this one still owes its epilogue
-    while (more(consumer)) {
-        co_await cta.wait(arrival[used]);
-        used = (used + 1) % stages;
-        if (staged) {
-            const Unit& u = consumer.unit;
-            co_await cta.shared((u.rows * a_.bits + u.columns * b_.bits) * std::min(p_.tile.k, u.k_end - consumer.k) / 8);
-        }
+    for (; more(consumer); advance(consumer)) {
+        co_await cta.wait(pipe.arrival[pipe.used]);
+        pipe.used = (pipe.used + 1) % static_cast<std::size_t>(p_.tile.stages);
+        if (staged) co_await cta.shared(block_bytes(consumer));
         co_await cta.barrier();
-        if (staged && more(producer)) {  // registers are free: the next block starts before this product
-            arrival[filled] = load(cta, buffers, producer);
-            filled = (filled + 1) % stages;
-            advance(producer);
-        }
-        if (unpacks_) {
-            const Vector work = unpack(consumer);
-            co_await cta.vector(work);
-        }
-        if (simt_) {
-            const Vector work = simt_product(consumer);
-            co_await cta.vector(work);
-        } else if (overlap) {
+        if (staged) refill(cta, buffers, pipe);  // registers are free: the next block starts before this product
+        if (unpacks_) co_await cta.vector(unpack(consumer));
+        if (overlap) {
             const Ticket current = cta.mma_async(product(consumer));
             co_await cta.wait(previous);
             previous = current;
-            if (pending) {
-                pending = false;
-                co_await cta.wait(extra);
-                const Vector work = epilogue(done);
-                co_await cta.vector(work);
-                cta.store(c_block(buffers.back(), done));
-            }
         } else {
-            const Mma work = product(consumer);
-            co_await cta.mma(work);
+            co_await multiply_now(cta, consumer);
         }
-        if (!staged && more(producer)) {
-            arrival[filled] = load(cta, buffers, producer);
-            filled = (filled + 1) % stages;
-            advance(producer);
-        }
-        if (ends_unit(consumer)) {
-            done = consumer.unit;
-            extra = load_epilogue(cta, buffers, done);
-            pending = p_.tile.pingpong && overlap && more(producer);
-        }
-        if (ends_unit(consumer) && !pending) {
-            co_await cta.wait(previous);
+        if (pending) {
+            pending = false;
             co_await cta.wait(extra);
-            const Vector work = epilogue(done);
-            co_await cta.vector(work);
+            co_await cta.vector(epilogue(done));
             cta.store(c_block(buffers.back(), done));
         }
-        advance(consumer);
+        if (!staged) refill(cta, buffers, pipe);
+        if (!ends_unit(consumer)) continue;
+        done = consumer.unit;
+        extra = load_epilogue(cta, buffers, done);
+        pending = p_.tile.pingpong && overlap && more(pipe.producer);
+        if (pending) continue;
+        co_await cta.wait(previous);
+        co_await cta.wait(extra);
+        co_await cta.vector(epilogue(done));
+        cta.store(c_block(buffers.back(), done));
     }
 }
 

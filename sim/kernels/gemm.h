@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ std::int64_t even_splits(std::int64_t k_blocks, std::int64_t wanted);
 
 class Gemm : public program::Code {
 public:
+    static constexpr std::int64_t kMostStages = 16;
     explicit Gemm(const GemmParameters& parameters);
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
 
@@ -66,12 +68,22 @@ protected:
     std::int64_t depth(const Cursor& cursor) const { return std::min(p_.tile.k, cursor.unit.k_end - cursor.k); }
 
 private:
+    /// The ring of stages between loads and products.
+    struct Pipeline {
+        std::array<program::Ticket, kMostStages> arrival;
+        Cursor producer;
+        std::size_t filled, used;
+    };
     Unit unit(std::int64_t index) const;
     Cursor at(std::int64_t index) const;
     void advance(Cursor& cursor) const;
     bool more(const Cursor& cursor) const { return cursor.index < units_; }
     bool ends_unit(const Cursor& cursor) const { return cursor.k + p_.tile.k >= cursor.unit.k_end; }
 
+    std::int64_t block_bytes(const Cursor& cursor) const;
+    /// Loads the next block of the CTA's sequence, if there is one.
+    void refill(program::Cta& cta, const std::vector<program::Buffer>& buffers, Pipeline& pipe) const;
+    program::Suspend multiply_now(program::Cta& cta, const Cursor& cursor) const;
     program::Mma product(const Cursor& cursor) const;
     program::Vector simt_product(const Cursor& cursor) const;
     program::Vector unpack(const Cursor& cursor) const;

@@ -95,6 +95,7 @@ ReadLayer read_in_context(const config::Value& value, const Scope& scope) {
     if (!name.defined() || !op.defined()) return result;
     layer.name = name.text();
     layer.op = op.text_of(operation_names());
+    if (layer.op != op.text()) return result;
     if (layer.name.empty() || layer.name.find_first_of("/[]@") != std::string::npos)
         name.error(fmt::format("{}: a layer's name is not empty and holds none of / [ ] @", name.path()));
     read_formats(layer, fields, scope);

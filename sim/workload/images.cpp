@@ -78,7 +78,7 @@ Shape read_conv(const Layer& layer, Fields& f) {
     shape.exact = true;
     shape.inputs = {f.elements({c.n, c.c, c.h, c.w})};
     shape.parameters.push_back({".weight", f.elements({c.k, c.c / c.groups, c.r, c.s}), layer.weights});
-    if (c.bias) shape.parameters.push_back({".bias", c.k, layer.activations});
+    if (c.bias) shape.parameters.push_back({".bias", c.k, layer.weights});
     shape.output = {"", f.elements({c.n, c.k, c.p, c.q}), c.n * c.p * c.q, c.k, c.n, c.k, c.p, c.q};
     if (c.residual) shape.inputs.push_back(shape.output.elements);
     shape.operation = c;

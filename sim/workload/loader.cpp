@@ -169,12 +169,14 @@ private:
     void add_layer(Block& block, const config::Value& item, const Phase& phase, Scope& s) {
         const Scope before = s;
         ReadLayer read = read_in_context(item, s);
-        if (!read.valid) return;
         Layer& layer = read.layer;
-        if (!activations_.insert(read.output.id).second)
-            item.error(fmt::format("{}: a layer named '{}' exists already", item.path(), layer.name));
+        // The shape of a layer that grows with the step is not known to those that read it: they state their own.
+        if (!read.valid || read.uses_step) read.output = Produced{read.output.id, 0, 0, 0, 0, 0, 0, 0};
         s.previous = read.output;
         s.outputs[layer.name] = read.output;
+        if (!read.valid) return;
+        if (!activations_.insert(read.output.id).second)
+            item.error(fmt::format("{}: a layer named '{}' exists already", item.path(), layer.name));
         if (!layer.parameters.empty()) s.weights[layer.name] = layer.parameters;
         check_parameters(item, layer);
         note_indices(layer);
@@ -238,7 +240,7 @@ void widen_dtype(config::Document& document) {
     const auto* dtype = document.tree()->find("dtype");
     if (dtype == nullptr || dtype->value->kind != config::TreeNode::Kind::scalar) return;
     const std::string all = dtype->value->text;
-    for (const char* part : {"weights", "activations", "kv"}) document.set(fmt::format("dtype.{}", part), all);
+    document.set("dtype", fmt::format("{{weights: {0}, activations: {0}, kv: {0}}}", all));
 }
 
 void apply(config::Document& document, const std::string& path, const std::string& key, const std::string& value) {

@@ -36,7 +36,7 @@ Shape read_gemm(const Layer& layer, Fields& f) {
     } else {
         shape.inputs.push_back(f.elements({g.batch, g.k, g.n}));
     }
-    if (g.bias) shape.parameters.push_back({".bias", g.n, layer.activations});
+    if (g.bias) shape.parameters.push_back({".bias", g.n, layer.weights});
     shape.output = {"", f.elements({g.batch, g.m, cols}), g.batch * g.m, cols, 0, 0, 0, 0};
     if (g.residual) shape.inputs.push_back(shape.output.elements);
     shape.operation = g;
