@@ -243,7 +243,8 @@ void widen_dtype(config::Document& document) {
     document.set("dtype", fmt::format("{{weights: {0}, activations: {0}, kv: {0}}}", all));
 }
 
-void apply(config::Document& document, const std::string& path, const std::string& key, const std::string& value) {
+void apply(config::Document& document, const std::string& path, const std::string& given, const std::string& value) {
+    const std::string key = given.rfind("dims.", 0) == 0 ? given.substr(5) : given;
     if (key.find('.') != std::string::npos || key == "dtype") {
         if (key.rfind("dtype.", 0) == 0) widen_dtype(document);
         return document.set(key, value);

@@ -1,4 +1,7 @@
 // The shipped networks: totals with their derivation, and the memory they need.
+#include <cmath>
+#include <sstream>
+
 #include "sim/config/loader.h"
 #include "tests/workload/helpers.h"
 
@@ -111,4 +114,16 @@ TEST_CASE("mlp reuses its weights over the batch", "[workload]") {
     const Model twice = load("mlp", {{"batch", "2048"}});
     CHECK(total_macs(twice) == 2 * total_macs(model));
     CHECK(resident(twice, "weights") == resident(model, "weights"));
+}
+
+TEST_CASE("the file in workloads/README.md is read as written", "[workload]") {
+    const auto folder = std::filesystem::path(config::find_data_file("workloads", "mlp")).parent_path();
+    std::ifstream readme(folder / "README.md");
+    std::stringstream stream;
+    stream << readme.rdbuf();
+    const std::string content = stream.str();
+    const auto from = content.find("```yaml\n") + 8, to = content.find("```", from);
+    const TemporaryFile file(content.substr(from, to - from));
+    // 64 * (1024 * 4096 + 3 * 4096 * 4096 + 4096 * 1024)
+    CHECK(text(total_macs(load(file.path(), {}))) == "3758096384");
 }
