@@ -27,6 +27,7 @@ void check_workload(const std::string& path) {
     }
     fmt::print("{}  {}\n{} phases, {} layers, {:.4g} MACs (decode at its first context)\n", model.name, model.title,
                model.phases.size(), layers, static_cast<double>(macs));
+    fmt::print("resident in GPU memory:\n");
     for (const auto& c : model.memory()) fmt::print("  {:44} {:>20} B\n", c.name, c.size.value);
 }
 
@@ -35,10 +36,21 @@ bool is_gpu(const std::string& path) {
     return schema != nullptr && schema->value->text == "rafter.gpu/1";
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The file of a shipped name, or the path itself. Errors: Error with the nearest name of either kind.
 std::string resolve(const std::string& name) {
-    const auto gpus = config::list_data_files("hw_configs");
-    const bool known = std::find(gpus.begin(), gpus.end(), name) != gpus.end();
-    return config::find_data_file(known ? "hw_configs" : "workloads", name);
+    auto gpus = config::list_data_files("hw_configs");
+    const auto workloads = config::list_data_files("workloads");
+    if (contains(gpus, name)) return config::find_data_file("hw_configs", name);
+    if (contains(workloads, name) || name.ends_with(".yaml") || name.ends_with(".yml"))
+        return config::find_data_file("workloads", name);
+    gpus.insert(gpus.end(), workloads.begin(), workloads.end());
+    const std::string near = nearest_name(name, gpus);
+    throw Error(fmt::format("error: no GPU or workload named '{}'{}; a file's name ends in .yaml", name,
+                            near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near)));
 }
 
 }  // namespace

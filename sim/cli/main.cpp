@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cstdio>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <systemc>
 
 #include "sim/cli/cli.h"
+#include "sim/cli/command_line.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
 
@@ -12,7 +14,7 @@ namespace rafter::cli {
 
 namespace {
 
-constexpr const char* kVersion = "rafter 0.1.0";
+constexpr const char* kVersion = "rafter " RAFTER_VERSION;
 
 struct Arguments {
     RunArguments run;
@@ -51,23 +53,6 @@ void declare_explain(CLI::App& app, Arguments& a) {
     kernels->add_option("--set", a.kernels_set, "override PATH=VALUE");
 }
 
-/// `--m 4096` and `--m=4096` of `explain layer` become key=value fields of the layer.
-std::vector<std::string> layer_fields(const std::vector<std::string>& extras) {
-    std::vector<std::string> fields;
-    for (std::size_t i = 0; i < extras.size(); ++i) {
-        if (extras[i].rfind("--", 0) != 0) throw Error(fmt::format("error: unexpected argument '{}'", extras[i]));
-        const std::string key = extras[i].substr(2);
-        if (key.find('=') != std::string::npos) {
-            fields.push_back(key);
-        } else if (i + 1 < extras.size() && extras[i + 1].rfind("--", 0) != 0) {
-            fields.push_back(key + "=" + extras[++i]);
-        } else {
-            fields.push_back(key + "=true");
-        }
-    }
-    return fields;
-}
-
 int dispatch(const CLI::App& app, Arguments& a) {
     if (app.got_subcommand("run")) return run(a.run);
     if (app.got_subcommand("check")) return check(a.files);
@@ -86,7 +71,7 @@ int parse_and_run(int argc, char** argv) {
     Arguments a;
     declare_run(app, a.run);
     declare_explain(app, a);
-    app.add_subcommand("check", "Validate GPU or workload files")
+    app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts")
         ->add_option("files", a.files, "YAML files or names")
         ->required();
     app.add_subcommand("gpus", "List the GPUs")->add_flag("--lint", a.lint, "fail when a value lacks its source");
@@ -94,8 +79,10 @@ int parse_and_run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-        const int code = app.exit(e);  // prints help, version or the mistake
-        return code == 0 ? 0 : 2;
+        if (e.get_exit_code() == 0) return app.exit(e);  // help or version, asked for
+        const std::string unknown = unknown_word(app, std::vector<std::string>(argv + 1, argv + argc));
+        throw Error(fmt::format("error: {}\nrafter --help and rafter COMMAND --help list what there is",
+                                unknown.empty() ? e.what() : unknown));
     }
     return dispatch(app, a);
 }
@@ -130,13 +117,19 @@ Settings sort_settings(const std::vector<std::string>& given) {
 
 int main(int argc, char** argv) {
     try {
-        return parse_and_run(argc, argv);
+        const int code = parse_and_run(argc, argv);
+        // A full disk shows when the buffer is written.
+        if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw Error("error: cannot write to standard output");
+        return code;
     } catch (const Error& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 2;
     } catch (const sc_core::sc_report& e) {
         fmt::print(stderr, "internal error: {}\n", e.what());
         return 3;
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "error: out of memory\n");
+        return 2;
     } catch (const std::exception& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 3;

@@ -7,6 +7,7 @@
 
 #include "sim/cli/cli.h"
 #include "sim/config/loader.h"
+#include "sim/core/error.h"
 #include "sim/engine/run.h"
 #include "sim/report/report.h"
 #include "sim/workload/model.h"
@@ -38,7 +39,6 @@ private:
 };
 
 void write(const std::string& target, const std::string& content, bool force) {
-    if (target.empty()) return;
     if (target == "-") {
         std::fwrite(content.data(), 1, content.size(), stdout);
     } else {
@@ -46,9 +46,23 @@ void write(const std::string& target, const std::string& content, bool force) {
     }
 }
 
+/// Refuses what cannot be written before time is spent on the run.
+void check_targets(const RunArguments& a) {
+    if (!a.json.empty() && a.json == a.csv) throw Error(fmt::format("error: --json and --csv both write to {}", a.json));
+    for (const std::string& target : {a.json, a.csv})
+        if (!target.empty() && target != "-") report::check_writable(target, a.force);
+}
+
+/// Escape codes only for a person: not in a pipe, not when NO_COLOR is set (https://no-color.org).
+bool wants_color() {
+    const char* no = std::getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) != 0 && (no == nullptr || *no == '\0');
+}
+
 }  // namespace
 
 int run(const RunArguments& a) {
+    check_targets(a);
     const Settings settings = sort_settings(a.set);
     const auto gpu = config::load_gpu(a.gpu, settings.gpu);
     const auto model = workload::load(a.workload, settings.workload);
@@ -59,17 +73,18 @@ int run(const RunArguments& a) {
     if (isatty(STDERR_FILENO) != 0) {
         options.progress = [&](const std::string& label, std::int64_t done, std::int64_t total) { progress(label, done, total); };
     }
-    const auto result = engine::run(gpu, model, options);
+    auto result = engine::run(gpu, model, options);
+    result.launch = a.launch;
     progress.clear();
     const bool to_stdout = a.json == "-" || a.csv == "-";
     if (!a.quiet && !to_stdout) {
         report::TextOptions text;
-        text.color = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+        text.color = wants_color();
         text.kernels = a.detail == "kernel";
         fmt::print("{}", report::text(result, text));
     }
-    write(a.json, report::json(result), a.force);
-    write(a.csv, report::csv(result), a.force);
+    if (!a.json.empty()) write(a.json, report::json(result), a.force);
+    if (!a.csv.empty()) write(a.csv, report::csv(result), a.force);
     return 0;
 }
 

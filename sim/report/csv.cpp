@@ -1,3 +1,6 @@
+#include <array>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "sim/report/report.h"
@@ -7,44 +10,95 @@ namespace rafter::report {
 
 namespace {
 
-/// RFC 4180: quoted when it holds a comma, a quote or a line break.
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
+constexpr std::array<std::string_view, 31> kColumns{"phase",
+                                                    "name",
+                                                    "op",
+                                                    "family",
+                                                    "dtype",
+                                                    "count",
+                                                    "time_s",
+                                                    "macs",
+                                                    "flops",
+                                                    "l1_read_bytes",
+                                                    "l1_write_bytes",
+                                                    "l2_read_bytes",
+                                                    "l2_write_bytes",
+                                                    "hbm_read_bytes",
+                                                    "hbm_write_bytes",
+                                                    "algorithmic_read_bytes",
+                                                    "algorithmic_write_bytes",
+                                                    "arithmetic_intensity_flop_per_byte",
+                                                    "ridge_point_flop_per_byte",
+                                                    "roofline_time_s",
+                                                    "compulsory_time_s",
+                                                    "bound",
+                                                    "ctas",
+                                                    "waves",
+                                                    "occupancy",
+                                                    "busy_sms",
+                                                    "chain_length",
+                                                    "reuse_l1",
+                                                    "reuse_l2",
+                                                    "kernels",
+                                                    "sentence"};
 
 std::string count(Count n) {
     if (n <= static_cast<Count>(~std::uint64_t{0})) return fmt::format("{}", static_cast<std::uint64_t>(n));
     return fmt::format("{}", static_cast<double>(n));
 }
 
+/// One record, field by field, in the order of the header.
+class Row {
+public:
+    /// Quoted when it holds a comma, a quote or a line break (RFC 4180).
+    Row& text(std::string_view field) {
+        if (field.find_first_of(",\"\r\n") == std::string_view::npos) return raw(field);
+        std::string quoted = "\"";
+        for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+        return raw(quoted + "\"");
+    }
+    template <class Number>
+    Row& number(Number n) {
+        return raw(fmt::format("{}", n));
+    }
+    Row& raw(std::string_view field) {
+        if (!first_) line_ += ',';
+        first_ = false;
+        line_ += field;
+        return *this;
+    }
+    std::string done() const { return line_ + "\n"; }
+
+private:
+    std::string line_;
+    bool first_{true};
+};
+
+std::string record(const stats::LayerResult& l) {
+    const auto& t = l.traffic;
+    const auto& p = l.parallelism;
+    Row row;
+    row.text(l.phase).text(l.name).text(l.op).text(l.family).text(name(l.dtype)).number(l.count).number(seconds(l.time));
+    row.raw(count(l.macs)).raw(count(l.flops));
+    for (const Bytes b :
+         {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write, l.algorithmic_read, l.algorithmic_write})
+        row.number(b.value);
+    row.number(l.arithmetic_intensity).number(l.ridge_point).number(seconds(l.roofline_time)).number(seconds(l.compulsory_time));
+    row.text(stats::name(l.bound)).number(p.ctas).number(p.waves).number(p.occupancy).number(p.busy_sms).number(p.chain_length);
+    row.number(l.reuse_l1).number(l.reuse_l2).number(l.kernels.size()).text(l.sentence);
+    for (std::size_t i = 0; i < stats::kCauses; ++i) row.number(stats::share(l.causes, static_cast<stats::Cause>(i)));
+    return row.done();
+}
+
 }  // namespace
 
 std::string csv(const stats::RunResult& result) {
-    std::string out =
-        "phase,name,op,family,dtype,count,time_s,macs,flops,l1_read_bytes,l1_write_bytes,l2_read_bytes,l2_write_bytes,hbm_read_"
-        "bytes,"
-        "hbm_write_bytes,algorithmic_read_bytes,algorithmic_write_bytes,arithmetic_intensity_flop_per_byte,ridge_point_flop_per_"
-        "byte,"
-        "roofline_time_s,bound,ctas,waves,occupancy,busy_sms,chain_length,reuse_l1,reuse_l2";
+    Row header;
+    for (const auto column : kColumns) header.raw(column);
     for (std::size_t i = 0; i < stats::kCauses; ++i)
-        out += fmt::format(",cause_{}_fraction", stats::name(static_cast<stats::Cause>(i)));
-    out += ",sentence\n";
-    for (const auto& l : result.layers) {
-        const auto& t = l.traffic;
-        const auto& p = l.parallelism;
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", field(l.phase),
-                           field(l.name), l.op, l.family, name(l.dtype), l.count, seconds(l.time), count(l.macs), count(l.flops),
-                           t.l1_read.value, t.l1_write.value, t.l2_read.value, t.l2_write.value, t.hbm_read.value,
-                           t.hbm_write.value, l.algorithmic_read.value, l.algorithmic_write.value, l.arithmetic_intensity,
-                           l.ridge_point, seconds(l.roofline_time), stats::name(l.bound), p.ctas, p.waves, p.occupancy,
-                           p.busy_sms, p.chain_length, l.reuse_l1, l.reuse_l2);
-        for (std::size_t i = 0; i < stats::kCauses; ++i)
-            out += fmt::format(",{}", stats::share(l.causes, static_cast<stats::Cause>(i)));
-        out += "," + field(l.sentence) + "\n";
-    }
+        header.raw(fmt::format("cause_{}_fraction", stats::name(static_cast<stats::Cause>(i))));
+    std::string out = header.done();
+    for (const auto& layer : result.layers) out += record(layer);
     return out;
 }
 

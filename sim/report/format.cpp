@@ -1,15 +1,7 @@
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
-#include "sim/core/error.h"
 #include "sim/report/report.h"
 
 namespace rafter::report {
@@ -42,28 +34,9 @@ std::string human_bytes(Bytes b) { return scaled(static_cast<double>(b.value), "
 
 std::string human_count(double n) { return scaled(n, ""); }
 
-void write_file(const std::string& path, const std::string& content, bool force) {
-    namespace fs = std::filesystem;
-    if (fs::exists(path) && !force) throw Error(fmt::format("error: {} exists; give --force to replace it", path));
-    const std::string beside = fmt::format("{}.{}.part", path, getpid());
-    {
-        std::ofstream file(beside, std::ios::binary);
-        file << content;
-        file.flush();
-        if (!file) {
-            const std::string why = std::strerror(errno);
-            std::error_code ignored;
-            fs::remove(beside, ignored);
-            throw Error(fmt::format("error: cannot write {}: {}", path, why));
-        }
-    }
-    std::error_code failed;
-    fs::rename(beside, path, failed);
-    if (failed) {
-        std::error_code ignored;
-        fs::remove(beside, ignored);
-        throw Error(fmt::format("error: cannot write {}: {}", path, failed.message()));
-    }
+std::string human_ratio(double r) {
+    if (r >= 99'999.5) return human_count(r);
+    return r >= 99.95 ? fmt::format("{:.0f}", r) : fmt::format("{:.3g}", r);
 }
 
 }  // namespace rafter::report

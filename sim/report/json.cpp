@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Exact while it fits 64 bits, a double beyond.
+/// Exact while it fits 64 bits, a double beyond (2^64 is 1.8e19).
 Json number(Count n) {
     if (n <= static_cast<Count>(~std::uint64_t{0})) return static_cast<std::uint64_t>(n);
     return static_cast<double>(n);
@@ -58,7 +58,9 @@ Json kernel(const stats::KernelResult& k) {
     json["ctas_per_sm"] = k.ctas_per_sm;
     json["time_s"] = seconds(k.time);
     json["launch_s"] = seconds(k.launch);
+    json["tensor"] = k.tensor;
     json["issued_macs"] = number(k.issued_macs);
+    json["line_requests"] = k.line_requests;
     add_traffic(json, k.traffic);
     json["causes"] = causes(k.causes);
     json["parallelism"] = parallelism(k.parallelism);
@@ -98,7 +100,11 @@ Json gpu(const config::HwConfig& g) {
               {"title", g.title},
               {"config_hash", g.hash},
               {"sms", g.sm.count},
+              {"hbm_capacity_bytes", g.dram.capacity.value},
               {"hbm_peak_bytes_per_s", g.dram.peak_bytes_per_s()}};
+    json["peak_flops_per_s"] = Json::object();
+    for (const auto& [dtype, rate] : g.tensor.flop_per_clk)
+        json["peak_flops_per_s"][std::string(name(dtype))] = g.peak_flops(dtype);
     Json leaves = Json::array();
     for (const auto& leaf : g.effective) {
         leaves.push_back(
@@ -142,6 +148,7 @@ std::string json(const stats::RunResult& result) {
     json["gpu"] = gpu(result.gpu);
     json["workload"] = {
         {"name", result.workload_name}, {"family", result.workload_family}, {"dims", result.dims}, {"notes", result.notes}};
+    json["options"] = {{"launch", result.launch}};
     Json totals{
         {"time_s", seconds(result.total_time())}, {"macs", number(result.total_macs())}, {"flops", number(result.total_flops())}};
     add_traffic(totals, result.total_traffic());
@@ -152,7 +159,8 @@ std::string json(const stats::RunResult& result) {
     json["memory"] = Json::array();
     for (const auto& m : result.memory) json["memory"].push_back({{"name", m.name}, {"size_bytes", m.size.value}});
     json["simulator"] = simulator(result.simulator);
-    return json.dump(2) + "\n";
+    // A file name that is not UTF-8 must not cost the result.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rafter::report

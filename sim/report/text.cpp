@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,13 +9,53 @@ namespace rafter::report {
 
 namespace {
 
-std::string bold(const std::string& text, bool color) { return color ? "\033[1m" + text + "\033[0m" : text; }
+class Writer {
+public:
+    Writer(const stats::RunResult& result, const TextOptions& options) : result_(result), options_(options) {
+        for (const auto& l : result.layers) width_ = std::max(width_, l.name.size());
+    }
+    std::string write();
+
+private:
+    void table();
+    void kernels(const stats::LayerResult& layer);
+    void waits();
+    void parallelism();
+    void reuse();
+    void why();
+    void totals();
+    void phase(const stats::PhaseResult& phase);
+    void memory();
+    void closing();
+
+    void heading(const std::string& text) { out_ += "\n" + styled("1", text) + "\n"; }
+    std::string styled(const char* code, const std::string& text) const {
+        return options_.color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
+    }
+    std::string bound(stats::Bound b) const;
+
+    /// Calls `row` for every layer, with a line before the first layer of each phase.
+    template <class Row>
+    void each_layer(Row row) {
+        const std::string* current = nullptr;
+        for (const auto& l : result_.layers) {
+            if (result_.phases.size() > 1 && (current == nullptr || *current != l.phase)) out_ += fmt::format("-- {}\n", l.phase);
+            current = &l.phase;
+            row(l);
+        }
+    }
+
+    const stats::RunResult& result_;
+    const TextOptions& options_;
+    std::size_t width_{16};
+    std::string out_;
+};
 
 /// Tenths of a percent that sum to 1000: the largest remainders get what rounding down left.
 std::vector<std::pair<stats::Cause, int>> per_mille(const stats::CauseTimes& causes) {
-    std::vector<std::pair<stats::Cause, double>> shares = stats::cause_shares(causes);
+    const auto shares = stats::cause_shares(causes);
     std::vector<std::pair<stats::Cause, int>> out;
-    int left = 1000;
+    int left = shares.empty() ? 0 : 1000;
     for (const auto& [cause, share] : shares) {
         out.emplace_back(cause, static_cast<int>(share * 1000));
         left -= out.back().second;
@@ -31,92 +70,150 @@ std::vector<std::pair<stats::Cause, int>> per_mille(const stats::CauseTimes& cau
     return out;
 }
 
-std::string waits(const stats::CauseTimes& causes) {
+std::string listed(const stats::CauseTimes& causes) {
     std::string text;
-    for (const auto& [cause, share] : per_mille(causes)) {
+    for (const auto& [cause, share] : per_mille(causes))
         text += fmt::format("{}{} {}.{}", text.empty() ? "" : ", ", stats::name(cause), share / 10, share % 10);
-    }
     return text;
 }
 
-constexpr const char* kHead = "{:<28} {:>6} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>7}  {}\n";
+double ratio(Femtoseconds part, Femtoseconds whole) {
+    return whole.value == 0 ? 0.0 : static_cast<double>(part.value) / static_cast<double>(whole.value);
+}
 
-std::string table(const stats::RunResult& result, const TextOptions& options) {
-    std::string out =
-        bold(fmt::format(kHead, "layer", "count", "time", "MACs", "FLOPs", "L1", "L2", "HBM", "FLOP/B", "ridge", "bound"),
-             options.color);
-    std::string phase;
-    for (const auto& l : result.layers) {
-        if (l.phase != phase) out += fmt::format("-- {}\n", phase = l.phase);
+std::string Writer::bound(stats::Bound b) const {
+    const char* code = b == stats::Bound::compute ? "32" : b == stats::Bound::memory_bandwidth ? "33" : "31";
+    return styled(code, std::string(stats::name(b)));
+}
+
+void Writer::table() {
+    constexpr const char* row = "{:<{}} {:>6} {:>10} {:>6} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>6}  ";
+    const std::string head = fmt::format(row, "layer", width_, "count", "time", "share", "roof", "MACs", "FLOPs", "L1", "L2",
+                                         "HBM", "FLOP/B", "ridge");
+    out_ += styled("1", head + "bound") + "\n";
+    const Femtoseconds total = result_.total_time();
+    each_layer([&](const stats::LayerResult& l) {
         const auto& t = l.traffic;
-        out += fmt::format(kHead, l.name, l.count, human_time(l.time), human_count(static_cast<double>(l.macs)),
-                           human_count(static_cast<double>(l.flops)), human_bytes(t.l1_read + t.l1_write),
-                           human_bytes(t.l2_read + t.l2_write), human_bytes(t.hbm_read + t.hbm_write),
-                           fmt::format("{:.3g}", l.arithmetic_intensity), fmt::format("{:.3g}", l.ridge_point),
-                           stats::name(l.bound));
-        if (!options.kernels) continue;
-        for (const auto& k : l.kernels) {
-            out += fmt::format("    {} x{}  grid {}  {} threads, {} regs, {} B shared, {} CTA/SM  {}\n", k.name, k.count, k.grid,
-                               k.threads, k.registers_per_thread, k.shared_memory_bytes, k.ctas_per_sm, human_time(k.time));
-        }
-    }
-    return out;
+        out_ += fmt::format(
+            row, l.name, width_, l.count, human_time(l.time), fmt::format("{:.1f}%", 100 * ratio(l.time, total)),
+            fmt::format("{:.0f}%", 100 * ratio(l.roofline_time, l.time)), human_count(static_cast<double>(l.macs)),
+            human_count(static_cast<double>(l.flops)), human_bytes(t.l1_read + t.l1_write), human_bytes(t.l2_read + t.l2_write),
+            human_bytes(t.hbm_read + t.hbm_write), human_ratio(l.arithmetic_intensity), human_ratio(l.ridge_point));
+        out_ += bound(l.bound) + "\n";
+        if (options_.kernels) kernels(l);
+    });
+    out_ += "share: of the total time; roof: time of the roofline bound / time; L1, L2, HBM: bytes read and written there\n";
 }
 
-std::string questions(const stats::RunResult& result, const TextOptions& options) {
-    std::string out = "\n" + bold("What is the GPU waiting on?  (% of SM time)", options.color) + "\n";
-    for (const auto& l : result.layers) out += fmt::format("  {:<28} {}\n", l.name, waits(l.causes));
-    out += "\n" + bold("How much can run at once?", options.color) + "\n";
-    out += fmt::format("  {:<28} {:>9} {:>8} {:>10} {:>9} {:>9} {:>15}\n", "", "CTAs", "waves", "occupancy", "busy SMs", "chain",
-                       "FLOPs per link");
-    for (const auto& l : result.layers) {
+void Writer::kernels(const stats::LayerResult& layer) {
+    for (const auto& k : layer.kernels) {
+        out_ += fmt::format("    {} x{}  grid {}  {} threads, {} regs, {} B shared, {} CTA/SM  {}\n", k.name, k.count, k.grid,
+                            k.threads, k.registers_per_thread, k.shared_memory_bytes, k.ctas_per_sm, human_time(k.time));
+    }
+}
+
+void Writer::waits() {
+    heading("What is the GPU waiting on?  (% of SM time)");
+    stats::CauseTimes all{};
+    each_layer([&](const stats::LayerResult& l) {
+        out_ += fmt::format("  {:<{}}  {}\n", l.name, width_, listed(l.causes));
+        for (std::size_t i = 0; i < stats::kCauses; ++i) all[i] += l.causes[i];
+    });
+    if (result_.layers.size() > 1) out_ += fmt::format("  {:<{}}  {}\n", "(all layers)", width_, listed(all));
+}
+
+void Writer::parallelism() {
+    heading("How much can run at once?  (of each layer's longest kernel; the chain is of dependent steps)");
+    constexpr const char* row = "  {:<{}} {:>9} {:>8} {:>10} {:>9} {:>7} {:>15}\n";
+    out_ += fmt::format(row, "", width_, "CTAs", "waves", "occupancy", "busy SMs", "chain", "FLOPs per link");
+    each_layer([&](const stats::LayerResult& l) {
         const auto& p = l.parallelism;
-        const double links = static_cast<double>(p.chain_length * l.count);
-        out += fmt::format("  {:<28} {:>9} {:>8.2f} {:>9.0f}% {:>9.1f} {:>9} {:>15}\n", l.name, p.ctas, p.waves,
-                           100 * p.occupancy, p.busy_sms, p.chain_length, human_count(static_cast<double>(l.flops) / links));
-    }
-    out += "\n" + bold("How often is data reused?  (bytes asked above / bytes moved below)", options.color) + "\n";
-    for (const auto& l : result.layers)
-        out += fmt::format("  {:<28} L1+shared {:>9.4g}   L2 {:>9.4g}\n", l.name, l.reuse_l1, l.reuse_l2);
-    out += "\n" + bold("Why", options.color) + "\n";
-    for (const auto& l : result.layers) out += fmt::format("  {}: {}\n", l.name, l.sentence);
-    return out;
+        const double links = static_cast<double>(p.chain_length) * static_cast<double>(l.count);
+        out_ +=
+            fmt::format(row, l.name, width_, p.ctas, fmt::format("{:.2f}", p.waves), fmt::format("{:.0f}%", 100 * p.occupancy),
+                        fmt::format("{:.1f}", p.busy_sms), p.chain_length, human_count(static_cast<double>(l.flops) / links));
+    });
 }
 
-std::string totals(const stats::RunResult& result, const TextOptions& options) {
-    const auto t = result.total_traffic();
-    std::string out = "\n" + bold("Totals", options.color) + "\n";
-    out += fmt::format("  time {}   MACs {}   FLOPs {}   HBM read {}  write {}   L2 read {}  write {}\n",
-                       human_time(result.total_time()), human_count(static_cast<double>(result.total_macs())),
-                       human_count(static_cast<double>(result.total_flops())), human_bytes(t.hbm_read), human_bytes(t.hbm_write),
-                       human_bytes(t.l2_read), human_bytes(t.l2_write));
-    for (const auto& p : result.phases) {
-        out += fmt::format("  phase {:<12} {:>12}", p.name, human_time(p.time));
-        if (p.steps > 1) out += fmt::format("   {} steps, {} a step", p.steps, human_time(p.time / p.steps));
-        if (!p.step_results.empty()) {
-            const auto &first = p.step_results.front(), &last = p.step_results.back();
-            out +=
-                fmt::format("; context {} -> {}: {} -> {}, KV cache read {} -> {}", first.context, last.context,
-                            human_time(first.time), human_time(last.time), human_bytes(first.kv_read), human_bytes(last.kv_read));
-        }
-        out += "\n";
+void Writer::reuse() {
+    heading("How often is data reused?  (bytes asked above / bytes moved below)");
+    each_layer([&](const stats::LayerResult& l) {
+        out_ += fmt::format("  {:<{}}  L1+shared {:>7}   L2 {:>7}\n", l.name, width_, human_ratio(l.reuse_l1),
+                            human_ratio(l.reuse_l2));
+    });
+}
+
+void Writer::why() {
+    heading("Why");
+    each_layer([&](const stats::LayerResult& l) { out_ += fmt::format("  {}: {}\n", l.name, l.sentence); });
+}
+
+/// Tokens of one decode step: one a sequence.
+std::int64_t sequences(const stats::RunResult& result) {
+    const auto batch = result.dims.find("batch");
+    return batch == result.dims.end() ? 1 : batch->second;
+}
+
+void Writer::phase(const stats::PhaseResult& p) {
+    out_ += fmt::format("  phase {:<12} {:>10}", p.name, human_time(p.time));
+    if (p.steps > 1) out_ += fmt::format("   {} steps, {} a step", p.steps, human_time(p.time / p.steps));
+    if (!p.step_results.empty() && p.time.value > 0) {
+        const auto &first = p.step_results.front(), &last = p.step_results.back();
+        const double tokens = static_cast<double>(p.steps) * static_cast<double>(sequences(result_));
+        out_ += fmt::format(", {} tokens/s; context {} -> {}: {} -> {}, KV cache read {} -> {}",
+                            human_ratio(tokens / seconds(p.time)), first.context, last.context, human_time(first.time),
+                            human_time(last.time), human_bytes(first.kv_read), human_bytes(last.kv_read));
     }
-    for (const auto& m : result.memory) out += fmt::format("  memory {:<34} {:>10}\n", m.name, human_bytes(m.size));
-    for (const auto& note : result.notes) out += fmt::format("  note: {}\n", note);
-    return out;
+    out_ += "\n";
+}
+
+void Writer::memory() {
+    if (result_.memory.empty()) return;
+    Bytes used{};
+    for (const auto& m : result_.memory) {
+        out_ += fmt::format("  memory {:<36} {:>8}\n", m.name, human_bytes(m.size));
+        used += m.size;
+    }
+    const Bytes capacity = result_.gpu.dram.capacity;
+    out_ += fmt::format("  memory {:<36} {:>8} of {} ({:.1f} %)\n", "in all", human_bytes(used), human_bytes(capacity),
+                        100 * static_cast<double>(used.value) / static_cast<double>(std::max<std::int64_t>(1, capacity.value)));
+}
+
+void Writer::totals() {
+    heading("Totals");
+    const auto t = result_.total_traffic();
+    out_ += fmt::format("  time {}   MACs {}   FLOPs {}   HBM read {}  write {}   L2 read {}  write {}\n",
+                        human_time(result_.total_time()), human_count(static_cast<double>(result_.total_macs())),
+                        human_count(static_cast<double>(result_.total_flops())), human_bytes(t.hbm_read),
+                        human_bytes(t.hbm_write), human_bytes(t.l2_read), human_bytes(t.l2_write));
+    for (const auto& p : result_.phases) phase(p);
+    memory();
+    for (const auto& note : result_.notes) out_ += fmt::format("  note: {}\n", note);
+}
+
+void Writer::closing() {
+    const auto& s = result_.simulator;
+    out_ += fmt::format("\nsimulated {} of {} kernel launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n",
+                        s.kernels_simulated, s.kernels_launched, s.wall_s, human_count(static_cast<double>(s.line_requests)),
+                        static_cast<double>(s.peak_rss_bytes) / 1e6, s.mode);
+}
+
+std::string Writer::write() {
+    out_ = fmt::format("{} on {} ({}), {} launches, config {}\n\n", result_.workload_name, result_.gpu.name, result_.gpu.title,
+                       result_.launch, result_.gpu.hash);
+    table();
+    waits();
+    parallelism();
+    reuse();
+    why();
+    totals();
+    out_ += "\n" + roofline_chart(result_);
+    closing();
+    return out_;
 }
 
 }  // namespace
 
-std::string text(const stats::RunResult& result, const TextOptions& options) {
-    std::string out =
-        fmt::format("{} on {} ({}), config {}\n\n", result.workload_name, result.gpu.name, result.gpu.title, result.gpu.hash);
-    out += table(result, options) + questions(result, options) + totals(result, options) + "\n" + roofline_chart(result);
-    const auto& s = result.simulator;
-    out += fmt::format("\nsimulated {} of {} kernel launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n",
-                       s.kernels_simulated, s.kernels_launched, s.wall_s, human_count(static_cast<double>(s.line_requests)),
-                       static_cast<double>(s.peak_rss_bytes) / 1e6, s.mode);
-    return out;
-}
+std::string text(const stats::RunResult& result, const TextOptions& options) { return Writer(result, options).write(); }
 
 }  // namespace rafter::report

@@ -95,6 +95,7 @@ struct SimulatorInfo {
 struct RunResult {
     config::HwConfig gpu;
     std::string workload_name, workload_family;
+    std::string launch{"stream"};  ///< how kernels were launched: "stream" | "graph"
     std::map<std::string, std::int64_t> dims;
     std::vector<std::string> notes;  ///< seeds, defaults a reader should know
     std::vector<LayerResult> layers;

@@ -15,41 +15,7 @@ Femtoseconds femtoseconds(double s) { return Femtoseconds(static_cast<std::int64
 
 /// max(flops / peak, bytes / bandwidth), rounded down so that a run at its bound does not fall below it. (R.3)
 Femtoseconds bound_time(double flops, double bytes, double peak, double bandwidth) {
-    return femtoseconds(std::max(flops / peak, bytes / bandwidth));
-}
-
-Bound group(Cause cause) {
-    switch (cause) {
-        case Cause::tensor:
-        case Cause::fma:
-        case Cause::sfu:
-        case Cause::shared_memory:
-            return Bound::compute;
-        case Cause::l1:
-        case Cause::crossbar:
-        case Cause::l2_bandwidth:
-        case Cause::hbm_bandwidth:
-            return Bound::memory_bandwidth;
-        case Cause::l2_latency:
-        case Cause::hbm_latency:
-            return Bound::memory_latency;
-        case Cause::dependency:
-        case Cause::barrier:
-            return Bound::dependency;
-        case Cause::launch:
-            return Bound::launch;
-        case Cause::tail:
-        case Cause::idle:
-            return Bound::parallelism;
-    }
-    return Bound::compute;
-}
-
-/// The group of causes with the most SM time. (R.4)
-Bound classify(const CauseTimes& causes) {
-    std::array<std::int64_t, 7> time{};
-    for (std::size_t i = 0; i < kCauses; ++i) time[static_cast<std::size_t>(group(static_cast<Cause>(i)))] += causes[i].value;
-    return static_cast<Bound>(std::max_element(time.begin(), time.end()) - time.begin());
+    return femtoseconds(std::max(flops > 0 ? flops / peak : 0.0, bytes / bandwidth));
 }
 
 std::string words(Bound bound) {
@@ -76,19 +42,32 @@ std::string number(double x) {
     return x >= 100 ? fmt::format("{:.0f}", x) : x >= 1 ? fmt::format("{:.1f}", x) : fmt::format("{:.2g}", x);
 }
 
-/// "memory-bound: 0.5 FLOP/byte is left of the ridge at 153; 91 % of SM time waits on HBM bandwidth".
-std::string sentence(const LayerResult& layer) {
+std::string percent(double share) { return fmt::format("{:.0f} % of SM time", 100 * share); }
+
+/// "0.5 FLOP/byte is left of the ridge at 153", or what there is to say without any FLOPs.
+std::string position(const LayerResult& layer) {
+    if (layer.flops == 0) return "it moves bytes and computes nothing";
+    return fmt::format("{} FLOP/byte is {} of the ridge at {}", number(layer.arithmetic_intensity),
+                       layer.arithmetic_intensity < layer.ridge_point ? "left" : "right", number(layer.ridge_point));
+}
+
+/// The intensity's verdict is the measured bound: nothing to be surprised about.
+bool as_expected(const LayerResult& layer) {
     const bool left = layer.arithmetic_intensity < layer.ridge_point;
-    const auto shares = cause_shares(layer.causes);
-    std::string text = fmt::format("{}: {} FLOP/byte is {} of the ridge at {}", words(layer.bound),
-                                   number(layer.arithmetic_intensity), left ? "left" : "right", number(layer.ridge_point));
-    const bool agrees = (layer.bound == Bound::compute && !left) || (layer.bound == Bound::memory_bandwidth && left);
+    return layer.bound == (left ? Bound::memory_bandwidth : Bound::compute);
+}
+
+/// "memory-bound: 0.5 FLOP/byte is left of the ridge at 153; 91 % of SM time waits on HBM bandwidth". The causes named belong to
+/// the bound first, so that the sentence gives the reason for its own first word.
+std::string sentence(const LayerResult& layer) {
+    auto shares = cause_shares(layer.causes);
+    std::stable_partition(shares.begin(), shares.end(), [&](const auto& s) { return bound_of(s.first) == layer.bound; });
+    std::string text = fmt::format("{}: {}", words(layer.bound), position(layer));
     if (!shares.empty()) {
-        text += fmt::format("{} {:.0f} % of SM time {}", agrees ? ";" : ", yet", 100 * shares[0].second,
-                            description(shares[0].first));
-        if (shares.size() > 1 && shares[1].second > 0.15) {
+        text +=
+            fmt::format("{} {} {}", as_expected(layer) ? ";" : ", yet", percent(shares[0].second), description(shares[0].first));
+        if (shares.size() > 1 && shares[1].second > 0.15)
             text += fmt::format(", {:.0f} % {}", 100 * shares[1].second, description(shares[1].first));
-        }
     }
     if (layer.parallelism.chain_length > 1) text += fmt::format("; {} dependent steps", layer.parallelism.chain_length);
     return text;
@@ -103,6 +82,40 @@ bool uses_tensor(const LayerResult& layer) {
 }
 
 }  // namespace
+
+Bound bound_of(Cause cause) {
+    switch (cause) {
+        case Cause::tensor:
+        case Cause::fma:
+        case Cause::sfu:
+        case Cause::shared_memory:
+            return Bound::compute;
+        case Cause::l1:
+        case Cause::crossbar:
+        case Cause::l2_bandwidth:
+        case Cause::hbm_bandwidth:
+            return Bound::memory_bandwidth;
+        case Cause::l2_latency:
+        case Cause::hbm_latency:
+            return Bound::memory_latency;
+        case Cause::dependency:
+        case Cause::barrier:
+            return Bound::dependency;
+        case Cause::launch:
+            return Bound::launch;
+        case Cause::tail:
+        case Cause::idle:
+            return Bound::parallelism;
+    }
+    return Bound::compute;
+}
+
+/// (R.4)
+Bound classify(const CauseTimes& causes) {
+    std::array<std::int64_t, 7> time{};
+    for (std::size_t i = 0; i < kCauses; ++i) time[static_cast<std::size_t>(bound_of(static_cast<Cause>(i)))] += causes[i].value;
+    return static_cast<Bound>(std::max_element(time.begin(), time.end()) - time.begin());
+}
 
 double peak_flops(const config::HwConfig& gpu, const LayerResult& layer) {
     if (uses_tensor(layer)) return gpu.peak_flops(layer.dtype);

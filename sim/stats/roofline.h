@@ -16,6 +16,13 @@ double ridge_point(const config::HwConfig& gpu, const LayerResult& layer);  ///<
 /// Fills intensity, ridge, roofline times, bound, reuse and the sentence from times, counts, causes and traffic.
 void finish_layer(LayerResult& layer, const config::HwConfig& gpu);
 
+/// The bound a cause counts towards: compute = tensor, fma, sfu, shared_memory; memory_bandwidth = l1, crossbar, l2_bandwidth,
+/// hbm_bandwidth; memory_latency = l2_latency, hbm_latency; dependency = dependency, barrier; launch = launch; parallelism =
+/// tail, idle. (capacity is for layers whose data lives outside the GPU; no cause counts towards it yet.)
+Bound bound_of(Cause cause);
+/// The bound with the most SM time; of equal ones the first in the order above. (R.4)
+Bound classify(const CauseTimes& causes);
+
 /// Share of SM time by cause, 0..1, largest first, zeros left out.
 std::vector<std::pair<Cause, double>> cause_shares(const CauseTimes& causes);
 double share(const CauseTimes& causes, Cause cause);
