@@ -87,7 +87,7 @@ TEST_CASE("the caret stands below a character, not a byte", "[config][document]"
           }) == "t.yaml:1:12: error: a: expected a plain decimal integer, found 'x'\n{t: \u00b5\u00b5, a: x}\n           ^");
 }
 
-TEST_CASE("--set lays a value over the file", "[config][document]") {
+TEST_CASE("a --set lays a value over the file", "[config][document]") {
     auto document = Document::parse("a: 5\nl2: {ways: {value: 4, source: s, standing: measured}, slices: 8}\n", "t.yaml");
     document.set("a", "6");
     document.set("l2.ways", "7");
@@ -103,7 +103,7 @@ TEST_CASE("--set lays a value over the file", "[config][document]") {
     CHECK(document.diagnostics().empty());
 }
 
-TEST_CASE("--set says what is wrong with it", "[config][document]") {
+TEST_CASE("a wrong --set says what is wrong with it", "[config][document]") {
     const auto set_error = [](const std::string& path, const std::string& value) {
         return error_of([&] {
             auto document = Document::parse("l2: {ways: 4}\n", "t.yaml");

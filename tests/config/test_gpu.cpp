@@ -79,7 +79,7 @@ TEST_CASE("a base that cannot be", "[config][gpu]") {
           "list.yaml:1:7: error: base: expected the name of a GPU or a path ending in .yaml\nbase: [a]\n      ^");
 }
 
-TEST_CASE("--set changes a shipped GPU", "[config][gpu]") {
+TEST_CASE("a --set changes a shipped GPU", "[config][gpu]") {
     const HwConfig gpu = load_gpu("a100-sxm4-80gb", {{"sm.count", "7"}, {"dram.channels", "5"}, {"l2.capacity", "80MiB"}});
     CHECK(gpu.sm.count == 7);
     CHECK(gpu.dram.channels == 5);

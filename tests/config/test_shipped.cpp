@@ -137,11 +137,13 @@ TEST_CASE("RAFTER_DATA comes first", "[config][shipped]") {
     const Folder folder;
     std::filesystem::create_directory("hw_configs");
     folder.write("hw_configs/mine.yaml", "base: t4\nsm: {count: 3}\n");
+    const char* set = std::getenv("RAFTER_DATA");
+    const std::string before = set == nullptr ? "" : set;
     setenv("RAFTER_DATA", std::filesystem::current_path().c_str(), 1);
     const auto names = list_data_files("hw_configs");
     const auto directories = data_directories();
     const std::int64_t sms = load_gpu("mine", {}).sm.count;
-    unsetenv("RAFTER_DATA");
+    before.empty() ? unsetenv("RAFTER_DATA") : setenv("RAFTER_DATA", before.c_str(), 1);
     CHECK(names == std::vector<std::string>{"mine"});
     CHECK(directories.front() == std::filesystem::current_path().string());
     CHECK(sms == 3);  // and its base from the shipped files
