@@ -1,7 +1,13 @@
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_session.hpp>
-int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
 #else
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #endif
+
+#include "tests/environment.h"
+
+int main(int argc, char** argv) {
+    rafter::test::prepare_environment();
+    return Catch::Session().run(argc, argv);
+}

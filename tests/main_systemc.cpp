@@ -8,8 +8,13 @@
 
 #include <systemc>
 
+#include "tests/environment.h"
+
 namespace {
 __attribute__((constructor)) void silence_banner() { setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0); }
 }  // namespace
 
-int sc_main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
+int sc_main(int argc, char** argv) {
+    rafter::test::prepare_environment();
+    return Catch::Session().run(argc, argv);
+}

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -88,6 +89,7 @@ void read_sm(const Value& value, HwConfig& gpu) {
 
 void read_tensor_rates(Section& s, HwConfig& gpu) {
     const Value rates = s.map().required("flop_per_clk");
+    std::map<DType, Value> read;  // in the order of dtypes, whatever that of the file: the hash must not depend on it
     for (const auto& [key, rate] : rates.entries()) {
         const Place& place = rates.tree()->find(key)->place;
         const auto dtype = parse_dtype(key);
@@ -98,8 +100,9 @@ void read_tensor_rates(Section& s, HwConfig& gpu) {
             continue;
         }
         gpu.tensor.flop_per_clk[*dtype] = rate.integer(2, 1 << 24);
-        s.note(rate, fmt::format("{}", gpu.tensor.flop_per_clk[*dtype]));
+        read.emplace(*dtype, rate);
     }
+    for (const auto& [dtype, rate] : read) s.note(rate, fmt::format("{}", gpu.tensor.flop_per_clk[dtype]));
 }
 
 void read_tensor(const Value& value, HwConfig& gpu) {

@@ -46,7 +46,8 @@ public:
         const double slots = static_cast<double>(ctas_per_sm(kernel_.resources, gpu_.sm));
         const double compute = wave_time(units, slots);
         const double memory = memory_time(std::min(slots, std::max(1.0, units / sms_)), std::min(units, sms_));
-        return std::max(compute, memory) + 0.1 * std::min(compute, memory) + rates_.latency + reduction_time();
+        const double issued = 2.0 * static_cast<double>(p_.issued_macs()) / (rates_.flops * sms_);
+        return std::max(compute, memory) + 0.1 * std::min(compute, memory) + 0.2 * issued + rates_.latency + reduction_time();
     }
 
 private:
@@ -92,7 +93,8 @@ private:
         const double in_flight = std::min(resident * static_cast<double>(t.stages - 1) * stage,
                                           128.0 * static_cast<double>(gpu_.sm.async_lines_in_flight));
         const double bandwidth = std::min(rates_.hbm_bytes, active * in_flight / rates_.latency);
-        return std::max(l2 / rates_.l2_bytes, hbm / bandwidth);
+        const double idle = 1.0 - active / sms_;  // few SMs reach less of the bandwidth
+        return std::max(l2 / rates_.l2_bytes, hbm / bandwidth) * (1.0 + 0.05 * idle);
     }
 
     /// Another launch, and the partial sums read back.
