@@ -27,7 +27,7 @@ TEST_CASE("a linear layer takes m and k from the layer before", "[workload]") {
     CHECK(model.dims.at("hidden") == 128);
 }
 
-TEST_CASE("--set overrides dims and dtypes, unknown ones are named", "[workload]") {
+TEST_CASE("a --set overrides dims and dtypes, unknown ones are named", "[workload]") {
     CHECK(total_macs(load_text(kMlp, {{"batch", "128"}})) == 2 * total_macs(load_text(kMlp)));
     const std::string error = error_of(kMlp, {{"bach", "128"}});
     CHECK(has(error, "--set bach=128: error: unknown dim 'bach' of"));
