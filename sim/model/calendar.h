@@ -18,10 +18,10 @@ using Fs = std::int64_t;
 /// in the wrong order and overstate queueing.
 class Calendar {
 public:
-    /// `service` is the typical service time: a bucket is the power of two at or above 16 x service (at most 0.5 us), the ring
+    /// `service` is the typical service time: a bucket is the power of two at or above 8 x service (at most 0.5 us), the ring
     /// holds `buckets` of them (rounded up to a power of two). Errors: none; service must be positive.
     explicit Calendar(Fs service, std::int64_t buckets = 256)
-        : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::clamp<Fs>(service * 16, 16, kLongest) - 1)))),
+        : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::clamp<Fs>(service * 8, 8, kLongest) - 1)))),
           mask_(std::bit_ceil(static_cast<std::uint64_t>(buckets)) - 1),
           taken_(mask_ + 1, 0) {}
 
