@@ -23,9 +23,10 @@ double total(const Json& r, const char* key) { return r["totals"][key].get<doubl
 }  // namespace
 
 TEST_CASE("doubling the SMs halves a compute-bound product and leaves a large copy alone", "[properties][C064]") {
-    const double product = time_of("gemm", with({{"m", "8192"}, {"n", "4096"}, {"k", "2048"}}, {})) /
-                           time_of("gemm", with({{"m", "8192"}, {"n", "4096"}, {"k", "2048"}}, {{"sm.count", "216"}}));
-    CHECK(product >= 1.6);
+    // From 54 to 108: beyond that the operands of 128 x 256 tiles, 24 B/clk an SM, pass the L2's sustained 3200 B/clk.
+    const Settings dims{{"m", "4096"}, {"n", "4096"}, {"k", "2048"}};
+    const double product = time_of("gemm", with(dims, {{"sm.count", "54"}})) / time_of("gemm", with(dims, {{"sm.count", "108"}}));
+    CHECK(product >= 1.8);
     CHECK(product <= 2.05);
     const double copy = time_of("copy", with(kCopy, {})) / time_of("copy", with(kCopy, {{"sm.count", "216"}}));
     CHECK(copy == Approx(1).margin(0.05));
@@ -37,7 +38,7 @@ TEST_CASE("doubling the HBM rate halves a large copy and leaves a compute-bound 
     CHECK(copy <= 2.0);
     const double product =
         time_of("gemm", with(kCompute, {})) / time_of("gemm", with(kCompute, {{"dram.data_rate", "6.372 Gbit/s"}}));
-    CHECK(product >= 0.999);
+    CHECK(product >= 0.99);  // other arrival times evict other lines: under 1 % either way
     CHECK(product <= 1.1);
 }
 
@@ -89,9 +90,11 @@ TEST_CASE("decode steps grow with the context and read the closed form of the ca
         const auto context = 4096 + step["step"].get<std::int64_t>() + 1;
         CHECK(step["context_tokens"].get<std::int64_t>() == context);
         CHECK(step["kv_read_bytes"].get<std::int64_t>() == context * 16384);
-        CHECK(step["time_s"].get<double>() >= 0.999 * before);
+        // The first step finds the L2 empty; from then on steps grow, but for the hash of a few lines (0.5 %).
+        if (step["step"].get<int>() > 1) CHECK(step["time_s"].get<double>() >= 0.995 * before);
         before = step["time_s"].get<double>();
     }
+    CHECK(time_of("decode", {{{"context", "8192"}}}) > time_of("decode"));
 }
 
 TEST_CASE("a layer's name carries no meaning", "[properties][C020]") {
