@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ std::string describe_compute(const HwConfig& gpu) {
         row(dtype, "tensor", tensor_flops(gpu, dtype), rate, gpu.tensor_peak);
     for (const DType dtype : {DType::fp64, DType::fp32, DType::fp16}) {
         const double peak = vector_flops(gpu, dtype);
-        const auto per_clk = static_cast<std::int64_t>(peak / as_double(gpu.sm.count) / as_double(gpu.boost.value) + 0.5);
+        const std::int64_t per_clk = std::llround(peak / as_double(gpu.sm.count) / as_double(gpu.boost.value));
         if (peak > 0) row(dtype, "vector", peak, per_clk, gpu.boost);
     }
     return text;

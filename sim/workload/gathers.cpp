@@ -69,7 +69,7 @@ Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
     Shape shape;
     shape.parameters.push_back({".table", f.elements({e.tables, e.rows, e.dim}), layer.weights});
     f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too
-    shape.output = {"", f.elements({e.tables, e.batch, e.dim}), e.batch, e.tables * e.dim, 0, 0, 0, 0};
+    shape.output = {"", f.elements({e.tables, e.batch, e.dim}), e.batch, f.elements({e.tables, e.dim}), 0, 0, 0, 0};
     shape.operation = std::move(e);
     return shape;
 }
@@ -104,7 +104,7 @@ Shape read_attention(Fields& f, const Scope& scope) {
     shape.inputs = {a.decode ? queries : queries + f.elements({kv_per_token, a.seq_kv})};
     shape.cache = {".kv", a.decode ? f.elements({kv_per_token, held}) : 0, a.kv_dtype};
     shape.appended = a.writes_kv ? f.elements({kv_per_token, a.seq_q}) : 0;
-    const std::int64_t rows = a.batch * a.seq_q, cols = a.heads * a.head_dim_v;
+    const std::int64_t rows = f.elements({a.batch, a.seq_q}), cols = f.elements({a.heads, a.head_dim_v});
     shape.output = {"", f.elements({rows, cols}), rows, cols, 0, 0, 0, 0};
     shape.operation = a;
     return shape;

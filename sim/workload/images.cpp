@@ -72,14 +72,14 @@ Shape read_conv(const Layer& layer, Fields& f) {
         f.error("groups", fmt::format("channels not divisible by groups: c = {}, k = {}, groups = {}", c.c, c.k, c.groups));
         c.groups = 1;
     }
-    c.p = window_outputs(f, "h", c.h, c.pad_top + c.pad_bottom, (c.r - 1) * c.dilation_h + 1, c.stride_h);
-    c.q = window_outputs(f, "w", c.w, c.pad_left + c.pad_right, (c.s - 1) * c.dilation_w + 1, c.stride_w);
+    c.p = window_outputs(f, "h", c.h, c.pad_top + c.pad_bottom, f.elements({c.r - 1, c.dilation_h}) + 1, c.stride_h);
+    c.q = window_outputs(f, "w", c.w, c.pad_left + c.pad_right, f.elements({c.s - 1, c.dilation_w}) + 1, c.stride_w);
     Shape shape;
     shape.exact = true;
     shape.inputs = {f.elements({c.n, c.c, c.h, c.w})};
     shape.parameters.push_back({".weight", f.elements({c.k, c.c / c.groups, c.r, c.s}), layer.weights});
     if (c.bias) shape.parameters.push_back({".bias", c.k, layer.weights});
-    shape.output = {"", f.elements({c.n, c.k, c.p, c.q}), c.n * c.p * c.q, c.k, c.n, c.k, c.p, c.q};
+    shape.output = {"", f.elements({c.n, c.k, c.p, c.q}), f.elements({c.n, c.p, c.q}), c.k, c.n, c.k, c.p, c.q};
     if (c.residual) shape.inputs.push_back(shape.output.elements);
     shape.operation = c;
     return shape;
@@ -107,7 +107,7 @@ Shape read_pool(Fields& f) {
     Shape shape;
     shape.exact = true;
     shape.inputs = {f.elements({p.n, p.c, p.h, p.w})};
-    shape.output = {"", f.elements({p.n, p.c, p.p, p.q}), p.n * p.p * p.q, p.c, p.n, p.c, p.p, p.q};
+    shape.output = {"", f.elements({p.n, p.c, p.p, p.q}), f.elements({p.n, p.p, p.q}), p.c, p.n, p.c, p.p, p.q};
     if (p.p == 1 && p.q == 1) shape.output.rows = p.n;
     shape.operation = p;
     return shape;

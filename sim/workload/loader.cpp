@@ -13,6 +13,9 @@ namespace rafter::workload {
 
 namespace {
 
+/// Repetitions and steps are visited one by one.
+constexpr std::int64_t kMostRepeats = std::int64_t{1} << 20;
+
 const std::vector<std::string> kFamilies{"dlrm", "mlp", "cnn", "rnn", "transformer"};
 
 std::string hint(const std::string& name, const std::vector<std::string>& known) {
@@ -78,12 +81,11 @@ private:
         }
     }
 
-    std::int64_t number(const config::Value& value, std::int64_t fallback, std::int64_t min) {
+    std::int64_t number(const config::Value& value, std::int64_t fallback, std::int64_t min, std::int64_t max = Fields::kMost) {
         if (!value.defined()) return fallback;
         std::string problem;
         const std::int64_t n = evaluate(value.text(), model_.dims, problem);
-        if (problem.empty() && (n < min || n > Fields::kMost))
-            problem = fmt::format("{} is out of range; allowed: {} to {}", n, min, Fields::kMost);
+        if (problem.empty() && (n < min || n > max)) problem = fmt::format("{} is out of range; allowed: {} to {}", n, min, max);
         if (!problem.empty()) value.error(fmt::format("{}: {}", value.path(), problem));
         return problem.empty() ? n : fallback;
     }
@@ -97,8 +99,8 @@ private:
             if (other.name == phase.name)
                 name.error(fmt::format("{}: a phase named '{}' exists already", name.path(), phase.name));
         }
-        phase.steps = number(map.optional("steps"), 1, 1);
-        phase.kv_growth = number(map.optional("kv_growth"), 0, 0);
+        phase.steps = number(map.optional("steps"), 1, 1, kMostRepeats);
+        phase.kv_growth = number(map.optional("kv_growth"), 0, 0, kMostRepeats);
         Dims dims = model_.dims;
         dims["step"] = 0;
         Scope s = scope();
@@ -139,7 +141,7 @@ private:
         config::Map map(value);
         Block block;
         block.name = map.required("block").text();
-        block.repeat = number(map.required("repeat"), 1, 1);
+        block.repeat = number(map.required("repeat"), 1, 1, kMostRepeats);
         for (const Block& other : phase.blocks) {
             if (other.name == block.name)
                 value.error(fmt::format("{}: a block named '{}' exists already", value.path(), block.name));
@@ -179,6 +181,7 @@ private:
             item.error(fmt::format("{}: a layer named '{}' exists already", item.path(), layer.name));
         if (!layer.parameters.empty()) s.weights[layer.name] = layer.parameters;
         check_parameters(item, layer);
+        check_growth(item, layer, phase);
         note_indices(layer);
         block.at_step.emplace_back();
         if (read.uses_step) block.at_step.back() = step_reader(item, before, phase);
@@ -195,6 +198,19 @@ private:
                                        layer.name, t.size.value, known->second.value));
             }
         }
+    }
+
+    /// The cache of the last step is a tensor that can be counted, too.
+    void check_growth(const config::Value& item, const Layer& layer, const Phase& phase) const {
+        const auto* a = std::get_if<Attention>(&layer.operation);
+        if (a == nullptr || !a->decode) return;
+        const Count tokens =
+            static_cast<Count>(a->seq_kv) + static_cast<Count>(phase.steps) * static_cast<Count>(phase.kv_growth);
+        const Count per_token =
+            static_cast<Count>(a->batch) * static_cast<Count>(a->kv_heads) * static_cast<Count>(a->head_dim + a->head_dim_v);
+        if (tokens * per_token > static_cast<Count>(Fields::kMostElements))
+            item.error(
+                fmt::format("{}: the KV cache of '{}' grows beyond {} elements", item.path(), layer.name, Fields::kMostElements));
     }
 
     void note_indices(const Layer& layer) {

@@ -1,6 +1,7 @@
 #include "sim/workload/model.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,13 @@ struct Resident {
     std::int64_t tables{1};
 };
 
+/// Sums stay at the largest value instead of wrapping: no machine has that much, and the message should say so.
+Bytes plus(Bytes a, Bytes b) {
+    Bytes sum;
+    if (__builtin_add_overflow(a.value, b.value, &sum.value)) sum.value = std::numeric_limits<std::int64_t>::max();
+    return sum;
+}
+
 /// What stays in memory for the whole run, by tensor id, and the largest working set of a layer.
 class Inventory {
 public:
@@ -71,8 +79,8 @@ public:
         Bytes dense{}, cache{};
         for (const auto& [id, r] : residents_) {
             if (r.kind == Resident::Kind::table) list.push_back({table_name(r), r.size});
-            if (r.kind == Resident::Kind::weights) dense += r.size;
-            if (r.kind == Resident::Kind::cache) cache += r.size;
+            if (r.kind == Resident::Kind::weights) dense = plus(dense, r.size);
+            if (r.kind == Resident::Kind::cache) cache = plus(cache, r.size);
         }
         if (dense.value > 0) list.push_back({"weights", dense});
         if (cache.value > 0) list.push_back({"KV cache", cache});
@@ -104,7 +112,7 @@ private:
 
 Bytes total(const Model& model) {
     Bytes sum{};
-    for (const Consumer& c : model.memory()) sum += c.size;
+    for (const Consumer& c : model.memory()) sum = plus(sum, c.size);
     return sum;
 }
 

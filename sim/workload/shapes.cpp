@@ -37,7 +37,7 @@ Shape read_gemm(const Layer& layer, Fields& f) {
         shape.inputs.push_back(f.elements({g.batch, g.k, g.n}));
     }
     if (g.bias) shape.parameters.push_back({".bias", g.n, layer.weights});
-    shape.output = {"", f.elements({g.batch, g.m, cols}), g.batch * g.m, cols, 0, 0, 0, 0};
+    shape.output = {"", f.elements({g.batch, g.m, cols}), f.elements({g.batch, g.m}), cols, 0, 0, 0, 0};
     if (g.residual) shape.inputs.push_back(shape.output.elements);
     shape.operation = g;
     return shape;
@@ -64,7 +64,7 @@ Shape read_rnn(const Layer& layer, Fields& f) {
     shape.parameters.push_back({".weight", weights, layer.weights});
     // Without the input product the gates' pre-activations are read instead of the input.
     shape.inputs = {f.elements({r.batch, r.steps, r.input_gemm ? r.input : gates * r.hidden})};
-    shape.output = {"", f.elements({r.batch, r.steps, r.hidden}), r.batch * r.steps, r.hidden, 0, 0, 0, 0};
+    shape.output = {"", f.elements({r.batch, r.steps, r.hidden}), f.elements({r.batch, r.steps}), r.hidden, 0, 0, 0, 0};
     shape.operation = r;
     return shape;
 }
@@ -118,8 +118,8 @@ Shape read_elementwise(Fields& f) {
     e.flops_per_element = f.number_or("flops_per_element", function_flops(e.fn), 0);
     const std::int64_t elements = f.elements({e.rows, e.cols});
     Shape shape;
-    shape.inputs = elementwise_operands(f, scaled(e.reads, elements), elements);
-    const std::int64_t written = scaled(e.writes, elements);
+    shape.inputs = elementwise_operands(f, f.elements({scaled(e.reads, elements)}), elements);
+    const std::int64_t written = f.elements({scaled(e.writes, elements)});
     shape.output = {"", written, 0, 0, 0, 0, 0, 0};
     if (written == elements) shape.output = {"", written, e.rows, e.cols, in.n, in.c, in.h, in.w};
     if (in.n * in.c * in.h * in.w != written) shape.output.n = shape.output.c = shape.output.h = shape.output.w = 0;
@@ -138,7 +138,7 @@ Shape read_rows(const Layer& layer, Fields& f) {
     r.cols = f.inferred("cols", in.cols);
     Shape shape;
     shape.inputs = {f.elements({r.rows, r.cols})};
-    shape.output = {"", r.op == RowOp::reduce ? r.rows : r.rows * r.cols, r.rows, r.op == RowOp::reduce ? 1 : r.cols, 0, 0, 0, 0};
+    shape.output = {"", r.op == RowOp::reduce ? r.rows : shape.inputs[0], r.rows, r.op == RowOp::reduce ? 1 : r.cols, 0, 0, 0, 0};
     if (r.op == RowOp::layernorm || r.op == RowOp::rmsnorm) shape.parameters.push_back({".weight", r.cols, layer.activations});
     if (r.op == RowOp::layernorm) shape.parameters.push_back({".bias", r.cols, layer.activations});
     shape.operation = r;

@@ -262,3 +262,24 @@ TEST_CASE("a file says what it is", "[workload]") {
 TEST_CASE("an unknown workload names the known ones", "[workload]") {
     CHECK_THROWS_WITH(load("transfromer", {}), Catch::Contains("no workload named 'transfromer' (did you mean 'transformer'?)"));
 }
+
+TEST_CASE("C043 sizes that no 64-bit count holds are refused, not wrapped", "[workload]") {
+    const std::string most = "1125899906842624";  // 2^50
+    for (const std::string& fields :
+         {"op: conv2d, n: 1, c: 1, h: 8, w: 8, k: 1, r: " + most + ", s: 1, dilation_h: " + most,
+          "op: conv2d, n: " + most + ", c: 1, h: 999, w: 999, k: 1, kernel: 1",
+          "op: elementwise, rows: " + most + ", cols: 64, reads: 64",
+          "op: embedding_bag, tables: " + most + ", rows: 1, dim: " + most + ", batch: 1",
+          "op: attention, mode: decode, batch: " + most + ", heads: " + most + ", head_dim: 1, seq_kv: 1",
+          "op: lstm, batch: " + most + ", steps: " + most + ", input: 1, hidden: 1"}) {
+        INFO(fields);
+        CHECK(has(layer_error(fields), "a tensor of more than"));
+    }
+    CHECK(has(error_of("dtype: fp16\nphases:\n  - name: d\n    steps: 1048576\n    kv_growth: 1048576\n    layers:\n"
+                       "      - {name: a, op: attention, mode: decode, batch: 1048576, heads: 1, head_dim: 1, seq_kv: 1}\n"),
+              "the KV cache of 'a' grows beyond"));
+    CHECK(has(
+        error_of("dtype: fp16\nlayers:\n  - block: b\n    repeat: 1048577\n    layers:\n      - {name: a, op: linear, m: 1, k: "
+                 "1, n: 1}\n"),
+        "1048577 is out of range; allowed: 1 to 1048576"));
+}
