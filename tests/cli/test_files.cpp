@@ -1,0 +1,57 @@
+// rafter check, gpus, workloads and explain kernels over everything that is shipped.
+#include <sstream>
+
+#include "tests/catch.h"
+#include "tests/cli/command.h"
+
+using rafter::test::command;
+using rafter::test::Folder;
+
+namespace {
+
+std::vector<std::string> first_words(const std::string& text, bool skip_first_line) {
+    std::istringstream lines(text);
+    std::vector<std::string> words;
+    for (std::string line; std::getline(lines, line);) {
+        if (!skip_first_line) words.push_back(line.substr(0, line.find(' ')));
+        skip_first_line = false;
+    }
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("every shipped file passes the check", "[cli]") {  // C083
+    auto names = first_words(command({"gpus"}).out, true);
+    CHECK(names.size() >= 4);
+    for (const auto& workload : first_words(command({"workloads"}).out, false)) names.push_back(workload);
+    CHECK(names.size() >= 4 + 5);
+    for (const auto& name : names) {
+        const auto o = command({"check", name});
+        INFO(name << ": " << o.err);
+        CHECK(o.code == 0);
+        CHECK(o.err == "");
+    }
+}
+
+TEST_CASE("every value of the shipped GPUs has its source", "[cli]") {
+    const auto o = command({"gpus", "--lint"});
+    CHECK(o.code == 0);
+    CHECK(o.err == "");
+}
+
+TEST_CASE("check reports every file and fails when one does", "[cli]") {
+    const Folder folder;
+    const auto bad = folder.write("bad.yaml", "schema: rafter.gpu/1\nbase: t4\ntitle: Bad\nl2:\n  capasity: 50 MiB\n");
+    const auto o = command({"check", "t4", bad, "mlp"});
+    CHECK(o.code == 2);
+    CHECK(o.out.find("NVIDIA T4") != std::string::npos);
+    CHECK(o.out.find("mlp ") != std::string::npos);
+    CHECK(o.err == bad + ":5:3: error: unknown key 'capasity' in l2 (did you mean 'capacity'?)\n  capasity: 50 MiB\n  ^\n");
+}
+
+TEST_CASE("explain kernels lists every layer", "[cli]") {
+    const auto o = command({"explain", "kernels", "--gpu", "a100-sxm4-80gb", "--workload", "mlp"});
+    CHECK(o.code == 0);
+    CHECK(o.out.find("fc1 (linear)\n  kernel ") != std::string::npos);
+}

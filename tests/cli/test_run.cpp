@@ -1,0 +1,106 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+#include "tests/cli/command.h"
+#include "tests/golden.h"
+
+using rafter::test::command;
+using rafter::test::Folder;
+using rafter::test::read_text;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<std::string> small_run(std::initializer_list<std::string> more) {
+    std::vector<std::string> arguments{"run", "--gpu", "t4", "--workload", "examples/mlp_layer"};
+    arguments.insert(arguments.end(), more);
+    return arguments;
+}
+
+Json without_simulator(const std::string& text) {
+    auto json = Json::parse(text);
+    json.erase("simulator");
+    return json;
+}
+
+}  // namespace
+
+TEST_CASE("a run answers the three questions", "[cli]") {
+    const auto o = command(small_run({}));
+    CHECK(o.code == 0);
+    CHECK(o.err == "");  // no progress: not a terminal
+    CHECK(o.out.find('\033') == std::string::npos);
+    for (const char* part : {"What is the GPU waiting on?", "How much can run at once?", "How often is data reused?", "Why",
+                             "Totals", "Roofline of t4"})
+        CHECK(o.out.find(part) != std::string::npos);
+}
+
+TEST_CASE("- sends JSON or CSV alone to stdout", "[cli]") {
+    const auto json = command(small_run({"--json", "-"}));
+    CHECK(json.code == 0);
+    const auto parsed = Json::parse(json.out);
+    CHECK(parsed.at("schema") == "rafter.result/1");
+    CHECK(parsed.at("gpu").at("name") == "t4");
+    CHECK(parsed.at("layers").at(0).at("macs") == 8'388'608);
+    CHECK(parsed.at("layers").at(0).at("time_s") >= parsed.at("layers").at(0).at("roofline_time_s"));
+    const auto csv = command(small_run({"--csv", "-"}));
+    CHECK(csv.out.rfind("phase,name,op,", 0) == 0);
+    const auto both = command(small_run({"--json", "-", "--csv", "-"}));
+    CHECK(both.code == 2);
+    CHECK(both.err == "error: --json and --csv both write to -\n");
+}
+
+TEST_CASE("quiet prints nothing and changes no figure", "[cli]") {  // C029
+    const Folder folder;
+    const auto o = command(small_run({"--quiet", "--json", folder.file("q.json")}));
+    CHECK(o.code == 0);
+    CHECK(o.out == "");
+    CHECK(o.err == "");
+    CHECK(command(small_run({"--detail", "kernel", "--json", folder.file("k.json")})).code == 0);
+    CHECK(without_simulator(read_text(folder.file("q.json"))) == without_simulator(read_text(folder.file("k.json"))));
+}
+
+TEST_CASE("the same input gives the same bytes, in any locale", "[cli]") {  // C079
+    const auto first = without_simulator(command(small_run({"--json", "-"})).out);
+    const auto second = without_simulator(command(small_run({"--json", "-"}), {"LC_ALL=de_DE.UTF-8"}).out);
+    CHECK(first.dump() == second.dump());
+}
+
+TEST_CASE("a result is not overwritten without --force", "[cli]") {  // C098
+    const Folder folder;
+    const auto path = folder.write("r.json", "precious");
+    const auto refused = command(small_run({"--json", path}));
+    CHECK(refused.code == 2);
+    CHECK(refused.out == "");  // refused before the run
+    CHECK(refused.err == "error: " + path + " exists; give --force to replace it\n");
+    CHECK(read_text(path) == "precious");
+    CHECK(command(small_run({"--json", path, "--force"})).code == 0);
+    CHECK(Json::parse(read_text(path)).at("schema") == "rafter.result/1");
+}
+
+TEST_CASE("what does not fit is refused before the run, without an output file", "[cli]") {  // C053
+    const Folder folder;
+    const auto o = command({"run", "--gpu", "t4", "--workload", "examples/embedding_100m", "--json", folder.file("r.json")});
+    CHECK(o.code == 2);
+    CHECK(o.out == "");
+    CHECK(o.err.find("51200000000") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.file("r.json")));
+}
+
+TEST_CASE("settings reach GPU and workload and are on record", "[cli]") {
+    const auto o = command(small_run({"--set", "sm.count=7", "--launch", "graph", "--json", "-"}));
+    INFO(o.err);
+    REQUIRE(o.code == 0);
+    const auto j = Json::parse(o.out);
+    CHECK(j.at("gpu").at("sms") == 7);
+    CHECK(j.at("options").at("launch") == "graph");
+    bool recorded = false;
+    for (const auto& leaf : j.at("gpu").at("effective_config"))
+        recorded |= leaf.at("path") == "sm.count" && leaf.at("source").get<std::string>().find("--set") != std::string::npos;
+    CHECK(recorded);
+}
+
+TEST_CASE("no colour even when asked by nobody", "[cli]") {
+    CHECK(command(small_run({}), {"NO_COLOR=1"}).out.find('\033') == std::string::npos);
+}
