@@ -10,7 +10,7 @@ namespace rafter::report {
 namespace {
 
 constexpr int kWidth = 67, kRowsPerDecade = 2, kDecades = 6, kHeight = kDecades * kRowsPerDecade + 1;
-constexpr double kLowX = -2, kHighX = 4;  // 10^-2 .. 10^4 FLOP/byte
+constexpr double kLowX = -2;  // from 10^-2 FLOP/byte
 constexpr int kColumnsPerDecade = 11;
 constexpr std::string_view kMarks = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 

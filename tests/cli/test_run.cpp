@@ -36,7 +36,7 @@ TEST_CASE("a run answers the three questions", "[cli]") {
         CHECK(o.out.find(part) != std::string::npos);
 }
 
-TEST_CASE("- sends JSON or CSV alone to stdout", "[cli]") {
+TEST_CASE("a dash sends JSON or CSV alone to stdout", "[cli]") {
     const auto json = command(small_run({"--json", "-"}));
     CHECK(json.code == 0);
     const auto parsed = Json::parse(json.out);
