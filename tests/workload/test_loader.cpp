@@ -19,7 +19,7 @@ layers:
 
 TEST_CASE("a linear layer takes m and k from the layer before", "[workload]") {
     const Model model = load_text(kMlp);
-    const auto& gemm = std::get<Gemm>(find(model, "forward", "fc2").operation);
+    const auto gemm = std::get<Gemm>(find(model, "forward", "fc2").operation);
     CHECK(gemm.m == 64);
     CHECK(gemm.k == 128);
     CHECK(gemm.n == 256);
