@@ -115,7 +115,7 @@ TEST_CASE("the same input gives the same bytes, and memory of kernels changes no
     CHECK(first == strip(run_text(path, {{}, {}, "a100-sxm4-80gb", true})));
 }
 
-TEST_CASE("causes are fractions that sum to one; layers sum to the total", "[properties][C011]") {
+TEST_CASE("causes are fractions that sum to one, layers sum to the total", "[properties][C011]") {
     const Json r = run("vector");
     double time = 0;
     for (const Json& layer : r["layers"]) {
