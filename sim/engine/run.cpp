@@ -46,7 +46,7 @@ void add(stats::KernelResult& result, const machine::KernelMeasurement& measured
     result.traffic += measured.traffic * times;
     result.line_requests += measured.line_requests * times;
     result.events += measured.events * times;
-    result.parallelism.busy_sms = measured.busy_sms;
+    result.resident += measured.resident * times;
 }
 
 class Run {
@@ -156,8 +156,11 @@ Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& ro
     Femtoseconds time{};
     std::size_t index = 0;
     for (const auto& launch_ : lowering::lower(layer, gpu_)) {
-        // A growing context may change the choice of kernel: each choice has a row of its own.
-        while (index < row.kernels.size() && row.kernels[index].name != launch_.kernel.name) ++index;
+        // A growing context may change the choice of kernel or its grid: each choice has a row of its own.
+        const auto same = [&](const stats::KernelResult& k) {
+            return k.name == launch_.kernel.name && k.grid == launch_.kernel.grid;
+        };
+        while (index < row.kernels.size() && !same(row.kernels[index])) ++index;
         if (index == row.kernels.size()) row.kernels.push_back(describe(launch_.kernel));
         stats::KernelResult& kernel = row.kernels[index];
         const Femtoseconds before = kernel.time;
@@ -207,7 +210,9 @@ void Run::run_phase(const workload::Phase& phase) {
 void close_layer(stats::LayerResult& row, const config::HwConfig& gpu) {
     const std::int64_t chain = row.parallelism.chain_length;
     const stats::KernelResult* longest = nullptr;
-    for (const auto& kernel : row.kernels) {
+    for (auto& kernel : row.kernels) {
+        kernel.parallelism.busy_sms =
+            static_cast<double>(kernel.resident.value) / static_cast<double>(std::max<std::int64_t>(1, kernel.time.value));
         for (std::size_t i = 0; i < stats::kCauses; ++i) row.causes[i] += kernel.causes[i];
         row.traffic += kernel.traffic;
         if (longest == nullptr || kernel.time > longest->time) longest = &kernel;

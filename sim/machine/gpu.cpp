@@ -98,7 +98,7 @@ KernelMeasurement Gpu::measure(const KernelRun& run) {
     result.traffic.l2_write = Bytes(crossbar_.write_bytes());
     result.traffic.hbm_read = Bytes(dram_.read_bytes());
     result.traffic.hbm_write = Bytes(dram_.write_bytes());
-    result.busy_sms = static_cast<double>(resident) / static_cast<double>(std::max<Fs>(1, grid_.end()));
+    result.resident = Femtoseconds(resident);
     count_residency(run, result);
     return result;
 }

@@ -51,7 +51,10 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
 
     auto outcome = request.kind == Kind::write ? tags_.write(request.local, request.sectors, start)
                                                : tags_.read(request.local, request.sectors, start);
-    if (request.kind == Kind::atomic) tags_.write(request.local, request.sectors, start);
+    if (request.kind == Kind::atomic) {
+        const auto written = tags_.write(request.local, request.sectors, start);  // evicts only where there is no cache at all
+        if (written.evicted_dirty != 0) outcome = {outcome.missing, written.evicted_dirty, written.victim, outcome.ready};
+    }
     if (outcome.evicted_dirty != 0) {
         const Fs accepted = write_back(outcome, start);
         if (request.kind != Kind::read) hold(request, accepted, request.hbm_wait);

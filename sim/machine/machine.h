@@ -36,7 +36,7 @@ struct KernelMeasurement {
     Femtoseconds time{};         ///< launch gap included
     stats::CauseTimes causes{};  ///< sum = time x SMs
     stats::Traffic traffic;
-    double busy_sms{0};
+    Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
     std::int64_t line_requests{0}, events{0};
     std::vector<Residency> buffers;  ///< same order as KernelRun::buffers
     std::vector<Residency> warm;     ///< same order as KernelRun::warm; 0 where the range lies in a buffer

@@ -35,9 +35,10 @@ struct KernelResult {
     std::int64_t grid{};
     bool tensor{false};  ///< multiplies on tensor cores
     std::int64_t threads{}, registers_per_thread{}, shared_memory_bytes{}, ctas_per_sm{};
-    Femtoseconds time{};    ///< launch gap included
-    Femtoseconds launch{};  ///< the launch gap's share
-    CauseTimes causes{};    ///< sum = time x SMs
+    Femtoseconds time{};      ///< launch gap included
+    Femtoseconds launch{};    ///< the launch gap's share
+    Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
+    CauseTimes causes{};      ///< sum = time x SMs
     Traffic traffic;
     Parallelism parallelism;
     Count issued_macs{};
