@@ -31,11 +31,13 @@ struct Setup {
     Settings hardware{};
     std::string gpu{"a100-sxm4-80gb"};
     bool exact{false};
+    engine::Protocol protocol{};
 };
 
 inline std::string simulate(const std::string& workload, const Setup& setup) {
     engine::RunOptions options;
     options.exact = setup.exact;
+    options.protocol = setup.protocol;
     try {
         const auto model = workload::load(workload, setup.dims);
         return report::json(engine::run(config::load_gpu(setup.gpu, setup.hardware), model, options));

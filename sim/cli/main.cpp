@@ -9,6 +9,7 @@
 #include "sim/cli/command_line.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
+#include "sim/engine/protocol.h"
 
 namespace rafter::cli {
 
@@ -29,7 +30,12 @@ void declare_run(CLI::App& app, RunArguments& a) {
     run->add_option("--gpu", a.gpu, "GPU: a name (rafter gpus) or a YAML file")->required();
     run->add_option("--workload", a.workload, "workload: a name (rafter workloads) or a YAML file")->required();
     run->add_option("--set", a.set, "override PATH=VALUE, e.g. batch=64, l2.capacity=80MiB, sm.count=54 (repeatable)");
-    run->add_option("--launch", a.launch, "how kernels are launched: stream | graph")->check(CLI::IsMember({"stream", "graph"}));
+    run->add_option("--launch", a.launch, "how kernels are launched and timed: stream | graph | events | kernel-only")
+        ->check(CLI::IsMember(engine::launch_names()));
+    run->add_option("--caches", a.caches, "L2 when it begins: cold | warm (repeats) | weights-cold | producer-warm")
+        ->check(CLI::IsMember(engine::caches_names()));
+    run->add_option("--weight-copies", a.weight_copies, "copies of the weights used in turn with --caches weights-cold")
+        ->check(CLI::Range(1, 1000));
     run->add_option("--json", a.json, "write the result as JSON (- = stdout)");
     run->add_option("--csv", a.csv, "write a row a layer as CSV (- = stdout)");
     run->add_option("--detail", a.detail, "rows of the report: layer | kernel")->check(CLI::IsMember({"layer", "kernel"}));

@@ -67,14 +67,13 @@ int run(const RunArguments& a) {
     const auto gpu = config::load_gpu(a.gpu, settings.gpu);
     const auto model = workload::load(a.workload, settings.workload);
     engine::RunOptions options;
-    options.launch = a.launch == "graph" ? engine::LaunchMode::graph : engine::LaunchMode::stream;
+    options.protocol = {*engine::parse_launch(a.launch), *engine::parse_caches(a.caches), a.weight_copies};
     options.exact = a.exact;
     Progress progress;
     if (isatty(STDERR_FILENO) != 0) {
         options.progress = [&](const std::string& label, std::int64_t done, std::int64_t total) { progress(label, done, total); };
     }
     auto result = engine::run(gpu, model, options);
-    result.launch = a.launch;
     progress.clear();
     const bool to_stdout = a.json == "-" || a.csv == "-";
     if (!a.quiet && !to_stdout) {

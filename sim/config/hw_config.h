@@ -98,6 +98,8 @@ struct Dram {
 struct Launch {
     Femtoseconds stream_gap{};        ///< end of a kernel to the first CTA of the next, same stream
     Femtoseconds graph_gap{};         ///< the same inside a replayed CUDA graph
+    Femtoseconds null_kernel{};       ///< start to end of an empty kernel, as a profiler sees it
+    Femtoseconds event_overhead{};    ///< a pair of events around a call, less what the kernels do
     Femtoseconds grid_sync{};         ///< cooperative-groups grid barrier
     std::int64_t cta_dispatch_clk{};  ///< clocks between two CTA launches on one SM
 };

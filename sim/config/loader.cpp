@@ -39,6 +39,12 @@ public:
         const std::int64_t fs = v.whole(Unit::seconds, 0, 1, 1e15);
         return note(v, fmt::format("{} fs", fs)), Femtoseconds(fs);
     }
+    /// Where the file is silent the default stands in the effective config, as an estimate with its reason.
+    Femtoseconds time_or(const char* key, Femtoseconds fallback, const char* why) {
+        if (map_.optional(key).defined()) return time(key);
+        leaves_.push_back({fmt::format("{}.{}", map_.value().path(), key), fmt::format("{} fs", fallback.value), Standing::estimate, why, true});
+        return fallback;
+    }
     std::string text(const char* key) {
         const Value v = map_.required(key);
         return note(v, v.text()), v.text();
@@ -168,6 +174,8 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
         Section s(top.required("launch"), gpu.effective);
         gpu.launch.stream_gap = s.time("stream_gap");
         gpu.launch.graph_gap = s.time("graph_gap");
+        gpu.launch.null_kernel = s.time_or("null_kernel", gpu.launch.graph_gap, "not given; as graph_gap");
+        gpu.launch.event_overhead = s.time_or("event_overhead", 2 * gpu.launch.stream_gap, "not given; twice stream_gap");
         gpu.launch.grid_sync = s.time("grid_sync");
         gpu.launch.cta_dispatch_clk = s.clk("cta_dispatch");
     }

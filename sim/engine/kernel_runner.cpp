@@ -45,15 +45,15 @@ std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel) {
 KernelRunner::KernelRunner(const config::HwConfig& gpu, const RunOptions& options)
     : gpu_(gpu), options_(options), machine_(gpu) {}
 
-const machine::KernelMeasurement& KernelRunner::run(const program::Kernel& kernel, const StartState& start) {
-    if (options_.exact) return latest_ = simulate(kernel, start);
-    const std::string key = fmt::format("{}|{}|{}", kernel.signature, kernel.graph, start.key());
+const machine::KernelMeasurement& KernelRunner::run(const program::Kernel& kernel, const StartState& start, Femtoseconds gap) {
+    if (options_.exact) return latest_ = simulate(kernel, start, gap);
+    const std::string key = fmt::format("{}|{}|{}", kernel.signature, gap.value, start.key());
     const auto known = memo_.find(key);
     if (known != memo_.end()) return known->second;
-    return memo_.emplace(key, simulate(kernel, start)).first->second;
+    return memo_.emplace(key, simulate(kernel, start, gap)).first->second;
 }
 
-machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel, const StartState& start) {
+machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel, const StartState& start, Femtoseconds gap) {
     std::string limiter;
     const std::int64_t resident = lowering::ctas_per_sm(kernel.resources, gpu_.sm, &limiter);
     if (resident == 0) throw Error(fmt::format("error: kernel {} does not fit an SM of {}: {}", kernel.name, gpu_.name, limiter));
@@ -64,7 +64,7 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
     machine::KernelRun run;
     run.kernel = &kernel;
     run.buffers = assign_addresses(kernel);
-    run.launch_gap = kernel.graph ? gpu_.launch.graph_gap : gpu_.launch.stream_gap;
+    run.launch_gap = gap;
     run.ctas_per_sm = resident;
     run.l1_lines = l1_lines(kernel.resources, resident, gpu_.sm);
     if (start.foreign_dirty > 0) run.warm.push_back({end_of(run.buffers), start.foreign_dirty, true});

@@ -16,15 +16,16 @@ class KernelRunner {
 public:
     KernelRunner(const config::HwConfig& gpu, const RunOptions& options);
 
-    /// The measurement of one launch from `start`. Equal signatures in equal states give the remembered one unless --exact.
-    const machine::KernelMeasurement& run(const program::Kernel& kernel, const StartState& start);
+    /// The measurement of one launch from `start`, `gap` before its first CTA included. Equal signatures in equal states give the
+    /// remembered one unless --exact.
+    const machine::KernelMeasurement& run(const program::Kernel& kernel, const StartState& start, Femtoseconds gap);
 
     std::int64_t simulated() const { return simulated_; }
     std::int64_t events() const { return events_; }
     std::int64_t line_requests() const { return line_requests_; }
 
 private:
-    machine::KernelMeasurement simulate(const program::Kernel& kernel, const StartState& start);
+    machine::KernelMeasurement simulate(const program::Kernel& kernel, const StartState& start, Femtoseconds gap);
 
     const config::HwConfig& gpu_;
     const RunOptions& options_;

@@ -89,6 +89,13 @@ void L2State::clean_oldest(std::int64_t still_dirty) {
     }
 }
 
+void L2State::produce(const std::string& tensor, std::int64_t size) {
+    std::erase_if(entries_, [&](const Entry& e) { return e.tensor == tensor; });
+    const std::int64_t resident = std::min(size, capacity_) / program::kLineBytes * program::kLineBytes;
+    trim(capacity_ - resident);
+    if (resident > 0) entries_.push_back({tensor, size, resident, resident});
+}
+
 std::int64_t L2State::dirty_bytes() const {
     std::int64_t dirty = 0;
     for (const Entry& entry : entries_) dirty += entry.dirty;

@@ -33,6 +33,9 @@ public:
     /// The kernel has run from `start` and left `measured` behind.
     void after(const program::Kernel& kernel, const StartState& start, const machine::KernelMeasurement& measured);
 
+    /// `tensor` of `size` bytes has just been written by somebody else: the end of it is here, dirty, as far as there is room.
+    void produce(const std::string& tensor, std::int64_t size);
+
     /// Dirty bytes that no kernel has written back yet.
     std::int64_t dirty_bytes() const;
     friend bool operator==(const L2State&, const L2State&) = default;

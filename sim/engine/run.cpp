@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include <fmt/format.h>
+
 #include "sim/engine/kernel_runner.h"
 #include "sim/engine/l2_state.h"
 #include "sim/lowering/lower.h"
@@ -49,6 +51,9 @@ void add(stats::KernelResult& result, const machine::KernelMeasurement& measured
     result.resident += measured.resident * times;
 }
 
+/// The first pass finds the L2 empty, the second as the first has left it; the third shows whether that repeats itself.
+constexpr std::int64_t kWarmUpPasses = 2;
+
 class Run {
 public:
     Run(const config::HwConfig& gpu, const workload::Model& model, const RunOptions& options)
@@ -57,10 +62,13 @@ public:
     stats::RunResult execute();
 
 private:
+    void prepare_caches();
+    void run_phases();
+    void forget_results();
     void run_phase(const workload::Phase& phase);
     void run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer);
     Femtoseconds run_layer(const workload::Layer& layer, stats::LayerResult& result);
-    void launch(const lowering::Launch& launch, stats::KernelResult& result);
+    void launch(const lowering::Launch& launch, stats::KernelResult& result, bool first);
     void open_layers(const workload::Phase& phase);
     stats::KernelResult describe(const program::Kernel& kernel) const;
     void report_progress(const std::string& label);
@@ -73,6 +81,7 @@ private:
     L2State l2_;
     stats::RunResult result_;
     std::int64_t done_{0}, total_{0}, launched_{0};
+    std::int64_t copy_{0};  ///< of the parameters, in this pass
     Femtoseconds step_time_{};
     Bytes step_kv_{};
     std::int64_t step_context_{0};
@@ -127,17 +136,16 @@ stats::KernelResult Run::describe(const program::Kernel& kernel) const {
     return result;
 }
 
-void Run::launch(const lowering::Launch& launch, stats::KernelResult& result) {
-    program::Kernel kernel = launch.kernel;
-    kernel.graph = kernel.graph || options_.launch == LaunchMode::graph;
-    const Femtoseconds gap = kernel.graph ? gpu_.launch.graph_gap : gpu_.launch.stream_gap;
+void Run::launch(const lowering::Launch& launch, stats::KernelResult& result, bool first) {
+    const program::Kernel& kernel = launch.kernel;
     for (std::int64_t done = 0; done < launch.repeat;) {
+        const Femtoseconds gap = launch_gap(gpu_.launch, options_.protocol.launch, kernel.graph, first && done == 0);
         const L2State before = l2_;
         const StartState start = l2_.before(kernel);
-        const auto& measured = runner_.run(kernel, start);
+        const auto& measured = runner_.run(kernel, start, gap);
         l2_.after(kernel, start, measured);
         // A launch that leaves the cache as it found it repeats itself.
-        const bool steady = !options_.exact && l2_ == before;
+        const bool steady = !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol.launch, kernel.graph, false);
         const std::int64_t times = steady ? launch.repeat - done : 1;
         add(result, measured, times, gap);
         result.issued_macs += kernel.issued_macs * static_cast<Count>(times);
@@ -155,6 +163,7 @@ Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& ro
     row.algorithmic_write += counts.output_bytes;
     Femtoseconds time{};
     std::size_t index = 0;
+    bool first = true;
     for (const auto& launch_ : lowering::lower(layer, gpu_)) {
         // A growing context may change the choice of kernel or its grid: each choice has a row of its own.
         const auto same = [&](const stats::KernelResult& k) {
@@ -164,7 +173,8 @@ Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& ro
         if (index == row.kernels.size()) row.kernels.push_back(describe(launch_.kernel));
         stats::KernelResult& kernel = row.kernels[index];
         const Femtoseconds before = kernel.time;
-        launch(launch_, kernel);
+        launch(launch_, kernel, first);
+        first = false;
         time += kernel.time - before;
         index = 0;
     }
@@ -179,7 +189,9 @@ Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& ro
 void Run::run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer) {
     for (std::int64_t repetition = 0; repetition < block.repeat; ++repetition) {
         for (std::size_t i = 0; i < block.layers.size(); ++i) {
-            const workload::Layer layer = phase.layer_at(block, i, step, repetition);
+            workload::Layer layer = phase.layer_at(block, i, step, repetition);
+            if (copy_ > 0)
+                for (auto& parameter : layer.parameters) parameter.id += fmt::format("#{}", copy_);
             step_time_ += run_layer(layer, result_.layers[first_layer + i]);
             report_progress(result_.layers[first_layer + i].name);
         }
@@ -222,16 +234,48 @@ void close_layer(stats::LayerResult& row, const config::HwConfig& gpu) {
     stats::finish_layer(row, gpu);
 }
 
+void Run::run_phases() {
+    done_ = 0, total_ = layer_executions();
+    for (const auto& phase : model_.phases) run_phase(phase);
+}
+
+void Run::forget_results() {
+    result_.layers.clear();
+    result_.phases.clear();
+    launched_ = 0;
+}
+
+/// Passes whose results are dropped, until the L2 begins the next one as it began the last. docs/model/engine.md, (E.4).
+void Run::prepare_caches() {
+    const Protocol& protocol = options_.protocol;
+    if (protocol.caches == Caches::producer_warm) {
+        const auto first = model_.phases.front().layer_at(model_.phases.front().blocks.front(), 0, 0, 0);
+        for (const auto& input : first.inputs) l2_.produce(input.id, input.size.value);
+    }
+    if (protocol.caches != Caches::warm && protocol.caches != Caches::weights_cold) return;
+    const std::int64_t copies = protocol.caches == Caches::warm ? 1 : protocol.weight_copies;
+    for (std::int64_t pass = 0; pass < std::max(copies, kWarmUpPasses); ++pass) {
+        const L2State before = l2_;
+        copy_ = pass % copies;
+        run_phases();
+        forget_results();
+        if (copies == 1 && l2_ == before) break;
+    }
+    copy_ = 0;
+}
+
 stats::RunResult Run::execute() {
     const auto begin = std::chrono::steady_clock::now();
     result_.gpu = gpu_;
     result_.workload_name = model_.name;
     result_.workload_family = std::string(family_name(model_.family));
     result_.dims = model_.dims;
+    result_.launch = std::string(name(options_.protocol.launch));
+    result_.caches = std::string(name(options_.protocol.caches));
     result_.notes = model_.notes;
     for (const auto& consumer : model_.memory()) result_.memory.push_back({consumer.name, consumer.size});
-    total_ = layer_executions();
-    for (const auto& phase : model_.phases) run_phase(phase);
+    prepare_caches();
+    run_phases();
     for (auto& layer : result_.layers) close_layer(layer, gpu_);
     auto& simulator = result_.simulator;
     simulator.events = runner_.events();

@@ -5,15 +5,14 @@
 #include <string>
 
 #include "sim/config/hw_config.h"
+#include "sim/engine/protocol.h"
 #include "sim/stats/result.h"
 #include "sim/workload/model.h"
 
 namespace rafter::engine {
 
-enum class LaunchMode : std::uint8_t { stream, graph };
-
 struct RunOptions {
-    LaunchMode launch{LaunchMode::stream};
+    Protocol protocol;
     bool exact{false};  ///< simulate every kernel, no memo
     std::function<void(const std::string& label, std::int64_t done, std::int64_t total)> progress;  ///< may be empty
 };

@@ -148,7 +148,7 @@ std::string json(const stats::RunResult& result) {
     json["gpu"] = gpu(result.gpu);
     json["workload"] = {
         {"name", result.workload_name}, {"family", result.workload_family}, {"dims", result.dims}, {"notes", result.notes}};
-    json["options"] = {{"launch", result.launch}};
+    json["options"] = {{"launch", result.launch}, {"caches", result.caches}};
     Json totals{
         {"time_s", seconds(result.total_time())}, {"macs", number(result.total_macs())}, {"flops", number(result.total_flops())}};
     add_traffic(totals, result.total_traffic());

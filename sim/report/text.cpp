@@ -199,8 +199,8 @@ void Writer::closing() {
 }
 
 std::string Writer::write() {
-    out_ = fmt::format("{} on {} ({}), {} launches, config {}\n\n", result_.workload_name, result_.gpu.name, result_.gpu.title,
-                       result_.launch, result_.gpu.hash);
+    out_ = fmt::format("{} on {} ({}), {} launches, {} caches, config {}\n\n", result_.workload_name, result_.gpu.name,
+                       result_.gpu.title, result_.launch, result_.caches, result_.gpu.hash);
     table();
     waits();
     parallelism();

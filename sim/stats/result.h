@@ -96,7 +96,8 @@ struct SimulatorInfo {
 struct RunResult {
     config::HwConfig gpu;
     std::string workload_name, workload_family;
-    std::string launch{"stream"};  ///< how kernels were launched: "stream" | "graph"
+    std::string launch{"stream"};  ///< how kernels were launched and timed: "stream" | "graph" | "events" | "kernel-only"
+    std::string caches{"cold"};    ///< "cold" | "warm" | "weights-cold" | "producer-warm"
     std::map<std::string, std::int64_t> dims;
     std::vector<std::string> notes;  ///< seeds, defaults a reader should know
     std::vector<LayerResult> layers;

@@ -1,0 +1,39 @@
+#include "sim/engine/protocol.h"
+
+#include <algorithm>
+
+namespace rafter::engine {
+
+namespace {
+
+template <class E>
+std::optional<E> parse(const std::vector<std::string>& names, std::string_view text) {
+    const auto at = std::find(names.begin(), names.end(), text);
+    if (at == names.end()) return std::nullopt;
+    return static_cast<E>(at - names.begin());
+}
+
+}  // namespace
+
+const std::vector<std::string>& launch_names() {
+    static const std::vector<std::string> names{"stream", "graph", "events", "kernel-only"};
+    return names;
+}
+
+const std::vector<std::string>& caches_names() {
+    static const std::vector<std::string> names{"cold", "warm", "weights-cold", "producer-warm"};
+    return names;
+}
+
+std::string_view name(LaunchMode mode) { return launch_names()[static_cast<std::size_t>(mode)]; }
+std::string_view name(Caches caches) { return caches_names()[static_cast<std::size_t>(caches)]; }
+std::optional<LaunchMode> parse_launch(std::string_view text) { return parse<LaunchMode>(launch_names(), text); }
+std::optional<Caches> parse_caches(std::string_view text) { return parse<Caches>(caches_names(), text); }
+
+Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, bool graph, bool first) {
+    if (mode == LaunchMode::kernel_only) return launch.null_kernel;
+    if (mode == LaunchMode::events && first) return launch.event_overhead;
+    return graph || mode == LaunchMode::graph ? launch.graph_gap : launch.stream_gap;
+}
+
+}  // namespace rafter::engine

@@ -1,0 +1,46 @@
+// How a run is timed: what is counted before a kernel, and what the L2 holds when it starts. docs/validation.md says which
+// method of measurement each value stands for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/config/hw_config.h"
+
+namespace rafter::engine {
+
+enum class LaunchMode : std::uint8_t {
+    stream,      ///< back to back in a stream: launch.stream_gap before each kernel
+    graph,       ///< replay of a captured graph: launch.graph_gap
+    events,      ///< a pair of events around each call of a layer: launch.event_overhead, then stream gaps between its kernels
+    kernel_only  ///< start to end of each kernel as a profiler sees it: launch.null_kernel
+};
+
+enum class Caches : std::uint8_t {
+    cold,         ///< the L2 holds nothing when the run begins
+    warm,         ///< the run repeats over the same buffers
+    weights_cold,  ///< it repeats with `weight_copies` copies of every parameter in turn, activations in the same buffers
+    producer_warm  ///< the inputs of the first layer have just been written
+};
+
+struct Protocol {
+    LaunchMode launch{LaunchMode::stream};
+    Caches caches{Caches::cold};
+    std::int64_t weight_copies{6};
+    friend bool operator==(const Protocol&, const Protocol&) = default;
+};
+
+std::string_view name(LaunchMode mode);  ///< "stream", "graph", "events", "kernel-only"
+std::string_view name(Caches caches);    ///< "cold", "warm", "weights-cold", "producer-warm"
+const std::vector<std::string>& launch_names();
+const std::vector<std::string>& caches_names();
+std::optional<LaunchMode> parse_launch(std::string_view text);
+std::optional<Caches> parse_caches(std::string_view text);
+
+/// What passes before the first CTA of a kernel; `first` of its layer. `graph`: the kernel is part of a graph in any case.
+Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, bool graph, bool first);
+
+}  // namespace rafter::engine
