@@ -23,9 +23,9 @@ std::vector<std::string> first_words(const std::string& text, bool skip_first_li
 
 TEST_CASE("every shipped file passes the check", "[cli]") {  // C083
     auto names = first_words(command({"gpus"}).out, true);
-    CHECK(names.size() >= 4);
+    CHECK(names.size() >= 25);
     for (const auto& workload : first_words(command({"workloads"}).out, false)) names.push_back(workload);
-    CHECK(names.size() >= 4 + 5);
+    CHECK(names.size() >= 25 + 5);
     for (const auto& name : names) {
         const auto o = command({"check", name});
         INFO(name << ": " << o.err);
@@ -38,6 +38,21 @@ TEST_CASE("every value of the shipped GPUs has its source", "[cli]") {
     const auto o = command({"gpus", "--lint"});
     CHECK(o.code == 0);
     CHECK(o.err == "");
+}
+
+TEST_CASE("every shipped GPU runs a product, a softmax and a gather", "[cli]") {
+    const Folder folder;
+    const auto workload = folder.write("small.yaml",
+                                       "schema: rafter.workload/1\ntitle: small\nfamily: mlp\ndtype: fp16\nlayers:\n"
+                                       "  - {name: gather, op: embedding_bag, rows: 1000, dim: 64, batch: 256}\n"
+                                       "  - {name: fc, op: linear, m: 256, n: 256, k: 64}\n"
+                                       "  - {name: soft, op: softmax, rows: 256, cols: 256}\n");
+    for (const auto& name : first_words(command({"gpus"}).out, true)) {
+        const auto o = command({"run", "--gpu", name, "--workload", workload, "--csv", "-", "--quiet"});
+        INFO(name << ": " << o.err);
+        CHECK(o.code == 0);
+        CHECK(o.out.find("soft") != std::string::npos);
+    }
 }
 
 TEST_CASE("check reports every file and fails when one does", "[cli]") {

@@ -73,7 +73,7 @@ TEST_CASE("a base that cannot be", "[config][gpu]") {
     CHECK(load_error("self.yaml") == "self.yaml:1:7: error: base: 'self' leads back to this file\nbase: self\n      ^");
     CHECK(load_error("nobody.yaml")
               .rfind("nobody.yaml:1:7: error: base: no GPU named 'a100-sxm4-80g' (did you mean "
-                     "'a100-sxm4-80gb'?); known: a100-sxm4-80gb, ",
+                     "'a100-sxm4-80gb'?); known: a10, a100-pcie-40gb, ",
                      0) == 0);
     CHECK(load_error("list.yaml") ==
           "list.yaml:1:7: error: base: expected the name of a GPU or a path ending in .yaml\nbase: [a]\n      ^");

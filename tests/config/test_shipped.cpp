@@ -16,7 +16,7 @@ using rafter::tests::Folder;
 
 TEST_CASE("every shipped GPU loads, and every value has a source and a standing", "[config][shipped]") {
     const auto names = list_data_files("hw_configs");
-    REQUIRE(names.size() >= 4);
+    REQUIRE(names.size() >= 25);
     for (const std::string& name : names) {
         INFO(name);
         const HwConfig gpu = load_gpu(name, {});
@@ -65,6 +65,29 @@ TEST_CASE("peaks by dtype", "[config][shipped]") {
     CHECK(a100.dram.peak_bytes_per_s() == Approx(2.039e12).epsilon(1e-3));
     CHECK(h100.has_tensor(DType::fp8));
     CHECK_FALSE(a100.has_tensor(DType::fp8));
+}
+
+TEST_CASE("peaks of parts that differ in kind", "[config][shipped]") {
+    const auto peak = [](const char* gpu, DType t) { return load_gpu(gpu, {}).peak_flops(t); };
+    // Pascal has no tensor cores: fp16 at twice fp32 on the P100, at 1/64 on the P4.
+    CHECK(load_gpu("p100-pcie-16gb", {}).tensor.generation == TensorGeneration::none);
+    CHECK(peak("p100-pcie-16gb", DType::fp16) == Approx(56 * 256 * 1.303e9));
+    CHECK(peak("p100-pcie-16gb", DType::fp32) == Approx(56 * 128 * 1.303e9));
+    CHECK(peak("p100-pcie-16gb", DType::bf16) == 0);
+    CHECK(peak("p4", DType::fp16) == Approx(20 * 4 * 1.114e9));
+    // GeForce: half the rate with fp32 accumulation; the L40 too, by its datasheet.
+    CHECK(peak("rtx-3090", DType::fp16) == Approx(82 * 512 * 1.695e9));
+    CHECK(peak("a40", DType::fp16) == Approx(84 * 1024 * 1.74e9));
+    CHECK(peak("rtx-4090", DType::fp8) == Approx(128 * 1024 * 2.52e9));
+    CHECK(peak("l40s", DType::fp8) == Approx(142 * 2048 * 2.52e9));
+    CHECK(peak("l40", DType::bf16) == Approx(142 * 512 * 2.49e9));
+    CHECK(peak("rtx-3090", DType::fp8) == 0);
+    // Blackwell: tcgen05 on the B200 only.
+    CHECK(load_gpu("b200-sxm", {}).tensor.generation == TensorGeneration::blackwell);
+    CHECK(load_gpu("rtx-pro-6000", {}).tensor.generation == TensorGeneration::ampere);
+    CHECK(peak("b200-sxm", DType::bf16) == Approx(148 * 8192 * 1.856e9));
+    CHECK(peak("b200-sxm", DType::fp4) == Approx(148 * 32768 * 1.856e9));
+    CHECK(peak("gb200", DType::fp8) == Approx(148 * 16384 * 2.062e9));
 }
 
 TEST_CASE("the effective config is canonical and its hash stable", "[config][shipped]") {
