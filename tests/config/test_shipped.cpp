@@ -1,3 +1,4 @@
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -26,6 +27,21 @@ TEST_CASE("every shipped GPU loads, and every value has a source and a standing"
         CHECK_FALSE(gpu.stated_peaks.empty());
         CHECK(describe(gpu).find(gpu.hash) != std::string::npos);
         CHECK(list_data_files("hw_configs") == names);
+    }
+}
+
+TEST_CASE("docs/hardware.md has a row for every shipped GPU, with its standings", "[config][shipped]") {
+    std::ifstream file(std::string(RAFTER_TEST_SOURCE) + "/docs/hardware.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    for (const std::string& name : list_data_files("hw_configs")) {
+        std::array<int, 4> count{};
+        for (const Leaf& leaf : load_gpu(name, {}).effective) ++count[static_cast<std::size_t>(leaf.standing)];
+        const std::string counts = std::to_string(count[0]) + "/" + std::to_string(count[1]) + "/" + std::to_string(count[2]) +
+                                   "/" + std::to_string(count[3]);
+        const auto begin = page.find("| `" + name + "` |");
+        INFO(name << " " << counts);
+        REQUIRE(begin != std::string::npos);
+        CHECK(page.substr(begin, page.find('\n', begin) - begin).find("| " + counts + " |") != std::string::npos);
     }
 }
 
