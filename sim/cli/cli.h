@@ -1,4 +1,4 @@
-// The command line: rafter run | check | explain | gpus | workloads.
+// The command line: rafter run | check | explain | gpus | workloads | validate.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rafter::cli {
 
-/// Exit codes: 0 done, 2 the user's mistake, 3 ours.
+/// Exit codes: 0 done, 1 validate --fail-above exceeded, 2 the user's mistake, 3 ours, 130 interrupted.
 int main(int argc, char** argv);
 
 struct Settings {
@@ -23,6 +23,16 @@ struct RunArguments {
     bool exact{false}, force{false}, quiet{false};
 };
 int run(const RunArguments& arguments);
+
+struct ValidateArguments {
+    std::vector<std::string> files, gpu, op, dtype, source, set;
+    std::string json, csv, html;
+    std::int64_t jobs{0}, sample{0}, seed{1}, worst{5};  ///< jobs 0: every core
+    double fail_above{-1};                               ///< MAPE in %; negative: never
+    double time_limit_s{600};
+    bool exact{false}, force{false}, quiet{false};
+};
+int validate(const ValidateArguments& arguments);
 
 struct LayerArguments {
     std::string gpu{"a100-sxm4-80gb"}, op, dtype{"fp16"};

@@ -9,6 +9,7 @@
 #include "sim/cli/command_line.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
+#include "sim/engine/isolated.h"
 #include "sim/engine/protocol.h"
 
 namespace rafter::cli {
@@ -20,6 +21,7 @@ constexpr const char* kVersion = "rafter " RAFTER_VERSION;
 struct Arguments {
     RunArguments run;
     LayerArguments layer;
+    ValidateArguments validate;
     std::string kernels_gpu, kernels_workload;
     std::vector<std::string> kernels_set, files;
     bool lint{false};
@@ -59,9 +61,32 @@ void declare_explain(CLI::App& app, Arguments& a) {
     kernels->add_option("--set", a.kernels_set, "override PATH=VALUE");
 }
 
+void declare_validate(CLI::App& app, ValidateArguments& a) {
+    auto* validate = app.add_subcommand("validate", "Simulate measured timings and show the errors");
+    validate->add_option("files", a.files, "CSV or YAML files of measurements (docs/validation.md); none: the published figures");
+    validate->add_option("--gpu", a.gpu, "only rows of this GPU (repeatable)");
+    validate->add_option("--op", a.op, "only rows of this op (repeatable)");
+    validate->add_option("--dtype", a.dtype, "only rows of this dtype (repeatable)");
+    validate->add_option("--source", a.source, "only rows whose source begins so (repeatable)");
+    validate->add_option("--sample", a.sample, "take N of the rows, at random")->check(CLI::Range(1, 1'000'000'000));
+    validate->add_option("--seed", a.seed, "of --sample");
+    validate->add_option("-j,--jobs", a.jobs, "simulations at a time (default: every core)")->check(CLI::Range(1, 4096));
+    validate->add_option("--set", a.set, "override a GPU's PATH=VALUE (repeatable)");
+    validate->add_option("--worst", a.worst, "worst rows shown per group")->check(CLI::Range(0, 1000));
+    validate->add_option("--fail-above", a.fail_above, "exit 1 when the overall MAPE is above this many %")->check(CLI::NonNegativeNumber);
+    validate->add_option("--time-limit", a.time_limit_s, "seconds after which a simulation is given up")->check(CLI::PositiveNumber);
+    validate->add_option("--json", a.json, "write everything as JSON (- = stdout)");
+    validate->add_option("--csv", a.csv, "write a row a measurement as CSV (- = stdout)");
+    validate->add_option("--html", a.html, "write a page with plots, one file");
+    validate->add_flag("--exact", a.exact, "simulate every kernel whole");
+    validate->add_flag("--force", a.force, "replace output files that exist");
+    validate->add_flag("--quiet", a.quiet, "no scoreboard on stdout");
+}
+
 int dispatch(const CLI::App& app, Arguments& a) {
     if (app.got_subcommand("run")) return run(a.run);
     if (app.got_subcommand("check")) return check(a.files);
+    if (app.got_subcommand("validate")) return validate(a.validate);
     if (app.got_subcommand("gpus")) return list_gpus(a.lint);
     if (app.got_subcommand("workloads")) return list_workloads();
     const CLI::App* explain = app.get_subcommand("explain");
@@ -77,6 +102,7 @@ int parse_and_run(int argc, char** argv) {
     Arguments a;
     declare_run(app, a.run);
     declare_explain(app, a);
+    declare_validate(app, a.validate);
     app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts")
         ->add_option("files", a.files, "YAML files or names")
         ->required();
@@ -130,6 +156,9 @@ int main(int argc, char** argv) {
     } catch (const Error& e) {
         fmt::print(stderr, "{}\n", e.what());
         return 2;
+    } catch (const engine::Interrupted& e) {
+        fmt::print(stderr, "{}\n", e.what());
+        return 130;
     } catch (const sc_core::sc_report& e) {
         fmt::print(stderr, "internal error: {}\n", e.what());
         return 3;

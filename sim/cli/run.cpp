@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/cli/cli.h"
+#include "sim/cli/output.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
 #include "sim/engine/run.h"
@@ -38,21 +39,6 @@ private:
     bool drawn_{false};
 };
 
-void write(const std::string& target, const std::string& content, bool force) {
-    if (target == "-") {
-        std::fwrite(content.data(), 1, content.size(), stdout);
-    } else {
-        report::write_file(target, content, force);
-    }
-}
-
-/// Refuses what cannot be written before time is spent on the run.
-void check_targets(const RunArguments& a) {
-    if (!a.json.empty() && a.json == a.csv) throw Error(fmt::format("error: --json and --csv both write to {}", a.json));
-    for (const std::string& target : {a.json, a.csv})
-        if (!target.empty() && target != "-") report::check_writable(target, a.force);
-}
-
 /// Escape codes only for a person: not in a pipe, not when NO_COLOR is set (https://no-color.org).
 bool wants_color() {
     const char* no = std::getenv("NO_COLOR");
@@ -62,7 +48,8 @@ bool wants_color() {
 }  // namespace
 
 int run(const RunArguments& a) {
-    check_targets(a);
+    const std::vector<Target> targets{{"--json", a.json}, {"--csv", a.csv}};
+    check_targets(targets, a.force);
     const Settings settings = sort_settings(a.set);
     const auto gpu = config::load_gpu(a.gpu, settings.gpu);
     const auto model = workload::load(a.workload, settings.workload);
@@ -75,8 +62,7 @@ int run(const RunArguments& a) {
     }
     auto result = engine::run(gpu, model, options);
     progress.clear();
-    const bool to_stdout = a.json == "-" || a.csv == "-";
-    if (!a.quiet && !to_stdout) {
+    if (!a.quiet && !to_stdout(targets)) {
         report::TextOptions text;
         text.color = wants_color();
         text.kernels = a.detail == "kernel";

@@ -50,15 +50,19 @@ program::TileProgram RowReduction::run(Cta& cta, const std::vector<Buffer>& buff
 
     Ticket scales;
     for (std::size_t i = 0; i < p_.parameter_bytes.size(); ++i) {
-        const Access vector = span(buffers[1 + i], 0, p_.parameter_bytes[i]);
+        const Access vector = span(buffers[(p_.residual ? 2U : 1U) + i], 0, p_.parameter_bytes[i]);
         scales = later(scales, cta.load(vector, Path::through_l1));
     }
     for (std::int64_t column = 0; column < p_.cols; column += piece) {
         const std::int64_t columns = std::min(piece, p_.cols - column);
         const Access data = in.block(buffers[0], row, rows, column, columns);
-        co_await cta.wait(cta.load(data, Path::streaming));
+        Ticket loaded = cta.load(data, Path::streaming);
+        const Access stream = in.block(buffers[p_.residual ? 1 : 0], row, rows, column, columns);
+        if (p_.residual) loaded = later(loaded, cta.load(stream, Path::streaming));
+        co_await cta.wait(loaded);
         const Vector reduce = work(rows * columns);
         co_await cta.vector(reduce);
+        if (p_.residual) cta.store(stream);
     }
     co_await cta.barrier();
     if (!p_.keeps_rows) {

@@ -12,7 +12,7 @@
 
 namespace rafter::kernels {
 
-/// Buffers in order: input, parameters (scale, shift), output.
+/// Buffers in order: input, residual stream (read and written), parameters (scale, shift), output.
 class RowReduction : public program::Code {
 public:
     static constexpr std::int64_t kThreads = 128;
@@ -23,6 +23,7 @@ public:
         std::int64_t rows{}, cols{};
         DType dtype{DType::fp16};
         std::vector<std::int64_t> parameter_bytes;  ///< of each parameter tensor, read whole
+        bool residual{false};                       ///< a second matrix is added to the input and written back
         bool keeps_rows{true};                      ///< false: one value a row is written
         std::int64_t fma{3}, sfu{0};                ///< per element
         std::int64_t rows_per_cta{1};

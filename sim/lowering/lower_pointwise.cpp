@@ -88,7 +88,9 @@ Launches lower_rows(const Layer& layer, const workload::RowReduction& op, const 
 
     KernelBuilder builder(std::string(kind.name) + "_" + std::string(name(p.dtype)), {RowReduction::threads(p), 40, Bytes(1024)});
     builder.argument(argument_of(layer.inputs, 0, layer, "in", size, Use::read));
-    std::string text = join({p.rows, p.cols, p.fma, p.sfu, p.rows_per_cta});
+    p.residual = op.residual;
+    if (op.residual) builder.argument(argument_of(layer.inputs, 1, layer, "residual", size, Use::read_write));
+    std::string text = join({p.rows, p.cols, p.fma, p.sfu, p.rows_per_cta, p.residual ? 1 : 0});
     for (const Tensor& t : layer.parameters) {
         p.parameter_bytes.push_back(t.size.value);
         text += "p" + std::to_string(t.size.value);

@@ -88,6 +88,7 @@ struct Shape {
     bool exact{false};                 ///< operands must have exactly the size their producer wrote, else at most
     std::vector<Operand> parameters;
     Operand cache{".kv", 0, DType::fp16};  ///< K and V held for this layer; 0 elements when it reads no cache
+    bool updates_second{false};            ///< the second input is written back in place
     std::int64_t appended{0};              ///< elements of the new K and V written to the cache
     Produced output;
 };

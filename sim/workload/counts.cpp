@@ -46,7 +46,7 @@ Work work(const Rnn& r) {                                                       
 Work work(const Elementwise& e) { return {0, u(e.rows) * u(e.cols) * u(e.flops_per_element)}; }  // (W.6)
 Work work(const RowReduction& r) {                                                               // (W.7)
     const std::int64_t each = r.op == RowOp::softmax ? 5 : r.op == RowOp::layernorm ? 8 : r.op == RowOp::rmsnorm ? 4 : 1;
-    return {0, u(r.rows) * u(r.cols) * u(each)};
+    return {0, u(r.rows) * u(r.cols) * u(each + (r.residual ? 1 : 0))};
 }
 Work work(const Pool2d& p) { return {0, u(p.n) * u(p.c) * u(p.p) * u(p.q) * u(p.r) * u(p.s)}; }  // (W.8)
 

@@ -91,6 +91,7 @@ enum class RowOp : std::uint8_t { softmax, layernorm, rmsnorm, reduce };
 struct RowReduction {
     RowOp op{RowOp::softmax};
     std::int64_t rows{}, cols{};
+    bool residual{false};  ///< norms: the input is added to a residual stream first, which is read and written back
 };
 
 /// Pooling over windows of an NHWC tensor (max or average).

@@ -287,4 +287,9 @@ Model load(const std::string& name_or_path, const std::vector<std::pair<std::str
     return model;
 }
 
+Model parse(const std::string& text, const std::string& name) {
+    const config::Document document = config::Document::parse(text, name);
+    return Loader(document).read(name);
+}
+
 }  // namespace rafter::workload

@@ -52,6 +52,9 @@ struct Model {
 /// Reads workloads/<name>.yaml or a path. `settings` are --set dim=value overrides. Throws Error with every mistake of the file.
 Model load(const std::string& path, const std::vector<std::pair<std::string, std::string>>& settings);
 
+/// A model from the text of a workload file; `name` stands for the path in messages.
+Model parse(const std::string& text, const std::string& name);
+
 /// Error (a table of consumers, the deficit, and the largest context or batch that fits) when the model does not fit `capacity`.
 /// Re-reads the model with smaller dims to find what fits.
 void check_capacity(const Model& model, Bytes capacity, const std::string& gpu_name);

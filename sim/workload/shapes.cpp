@@ -136,10 +136,14 @@ Shape read_rows(const Layer& layer, Fields& f) {
                                      : RowOp::reduce;
     r.rows = f.inferred("rows", in.rows);
     r.cols = f.inferred("cols", in.cols);
+    const bool norm = r.op == RowOp::layernorm || r.op == RowOp::rmsnorm;
+    r.residual = norm && f.flag("residual");
     Shape shape;
     shape.inputs = {f.elements({r.rows, r.cols})};
+    if (r.residual) shape.inputs.push_back(shape.inputs[0]);
+    shape.updates_second = r.residual;
     shape.output = {"", r.op == RowOp::reduce ? r.rows : shape.inputs[0], r.rows, r.op == RowOp::reduce ? 1 : r.cols, 0, 0, 0, 0};
-    if (r.op == RowOp::layernorm || r.op == RowOp::rmsnorm) shape.parameters.push_back({".weight", r.cols, layer.activations});
+    if (norm) shape.parameters.push_back({".weight", r.cols, layer.activations});
     if (r.op == RowOp::layernorm) shape.parameters.push_back({".bias", r.cols, layer.activations});
     shape.operation = r;
     return shape;

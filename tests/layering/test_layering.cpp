@@ -24,7 +24,8 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"machine", {"core", "config", "stats", "program", "model"}},
     {"report", {"core", "config", "stats"}},
     {"engine", {"core", "config", "stats", "program", "workload", "lowering", "machine"}},
-    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine"}},
+    {"validate", {"core", "config", "stats", "workload", "report", "engine"}},
+    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine", "validate"}},
 };
 
 fs::path source() {
