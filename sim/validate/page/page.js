@@ -74,7 +74,7 @@ const tooltip = { callbacks: { label: item => {
   return r ? [`${r.gpu} ${r.op} ${r.dtype}`, r.shape, `measured ${time(r.real_us)}, simulated ${time(r.sim_us)} (${signed(r.error)} %)`, `${r.bound}; ${r.source}; ${r.id}`] : '';
 } } };
 const logarithmic = text => ({ type: 'logarithmic', title: { display: true, text },
-  ticks: { callback: v => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v.toLocaleString('en') : '' } });
+  ticks: { maxRotation: 0, callback: v => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v.toLocaleString('en') : '' } });
 const legend = { position: 'bottom', labels: { boxWidth: 10, font: { size: 11 } } };
 
 function line(points, label, dash) {
@@ -93,7 +93,7 @@ function sizes(rows) {
   draw('size', { type: 'scatter', data: { datasets: pointSets(rows, r => r.real_us, r => r.sim_us / r.real_us) },
     options: { animation: false, maintainAspectRatio: false, plugins: { tooltip, legend, title: { display: true, text: 'Error against size' } },
       scales: { x: logarithmic('measured, us'), y: { ...logarithmic('simulated / measured'), min: 0.1, max: 10,
-        afterBuildTicks: axis => { axis.ticks = [0.1, 0.2, 0.5, 0.9, 1.1, 2, 5, 10].map(value => ({ value })); },
+        afterBuildTicks: axis => { axis.ticks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10].map(value => ({ value })); },
         ticks: { callback: v => v } } } } });
 }
 
