@@ -47,14 +47,14 @@ std::vector<Argument> operands(const std::vector<Tensor>& tensors, std::int64_t 
 
 Launches lower_elementwise(const Layer& layer, const workload::Elementwise& op, const config::HwConfig&) {
     const std::int64_t elements = op.rows * op.cols;
-    const auto bytes_of = [&](double tensors) {
-        return storage(layer.activations, std::llround(tensors * static_cast<double>(elements))).value;
+    const auto bytes_of = [&](DType dtype, double tensors) {
+        return storage(dtype, std::llround(tensors * static_cast<double>(elements))).value;
     };
     std::vector<Tensor> sources = layer.inputs;
     sources.insert(sources.end(), layer.parameters.begin(), layer.parameters.end());
     Elementwise::Parameters p;
-    const auto in = operands(sources, bytes_of(op.reads), layer, "in", Use::read, p.reads);
-    const auto out = operands(layer.outputs, bytes_of(op.writes), layer, "out", Use::write, p.writes);
+    const auto in = operands(sources, bytes_of(layer.activations, op.reads), layer, "in", Use::read, p.reads);
+    const auto out = operands(layer.outputs, bytes_of(op.output, op.writes), layer, "out", Use::write, p.writes);
     const auto cost = kernels::function_cost(op.fn);
     p.elements = elements;
     p.sfu = cost.sfu;

@@ -65,7 +65,7 @@ std::string gemm(Context& c) {
     std::string text;
     // The kernel that turns 16-bit activations into fp8 is part of what was timed.
     if (c.protocol.includes_quantise)
-        text = fmt::format("  - {{name: quantise, op: elementwise, fn: copy, dtype: bf16, rows: {}, cols: {}, reads: 1, writes: 0.5}}\n",
+        text = fmt::format("  - {{name: quantise, op: elementwise, fn: copy, dtype: bf16, rows: {}, cols: {}, output_dtype: fp8}}\n",
                            m, k);
     return text + layer("gemm", fmt::format("m: {}, n: {}, k: {}{}", m, n, k, bias == "1" ? ", bias: true" : ""));
 }

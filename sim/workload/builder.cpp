@@ -67,7 +67,7 @@ void add_parameters(Layer& layer, Fields& fields, const Shape& shape, const Scop
     add_shared(layer, fields, scope);
     const std::string cache = owned(scope, layer.name + shape.cache.suffix);
     if (shape.cache.elements > 0) layer.parameters.push_back({cache, storage(shape.cache.dtype, shape.cache.elements)});
-    layer.outputs.push_back({scoped(scope, layer.name) + ".out", storage(layer.activations, shape.output.elements)});
+    layer.outputs.push_back({scoped(scope, layer.name) + ".out", storage(shape.output_dtype.value_or(layer.activations), shape.output.elements)});
     if (shape.updates_second) layer.outputs.push_back(layer.inputs[1]);
     if (shape.appended > 0) layer.outputs.push_back({cache, storage(shape.cache.dtype, shape.appended)});
 }
@@ -128,7 +128,7 @@ Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope) {
     if (op == "attention") return read_attention(fields, scope);
     if (op == "embedding_bag") return read_embedding(layer, fields, scope);
     if (op == "rnn" || op == "lstm" || op == "gru") return read_rnn(layer, fields);
-    if (op == "elementwise") return read_elementwise(fields);
+    if (op == "elementwise") return read_elementwise(layer, fields);
     if (op == "pool2d") return read_pool(fields);
     return read_rows(layer, fields);
 }

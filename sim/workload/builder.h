@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,7 @@ struct Shape {
     bool exact{false};                 ///< operands must have exactly the size their producer wrote, else at most
     std::vector<Operand> parameters;
     Operand cache{".kv", 0, DType::fp16};  ///< K and V held for this layer; 0 elements when it reads no cache
+    std::optional<DType> output_dtype;     ///< when it is not that of the activations
     bool updates_second{false};            ///< the second input is written back in place
     std::int64_t appended{0};              ///< elements of the new K and V written to the cache
     Produced output;
@@ -108,7 +110,7 @@ Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope);
 
 Shape read_gemm(const Layer& layer, Fields& fields);
 Shape read_rnn(const Layer& layer, Fields& fields);
-Shape read_elementwise(Fields& fields);
+Shape read_elementwise(const Layer& layer, Fields& fields);
 Shape read_rows(const Layer& layer, Fields& fields);
 Shape read_conv(const Layer& layer, Fields& fields);
 Shape read_pool(Fields& fields);

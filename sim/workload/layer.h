@@ -82,7 +82,8 @@ struct Elementwise {
     std::int64_t rows{}, cols{};
     double reads{1}, writes{1};
     std::int64_t flops_per_element{1};
-    std::string fn;  ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
+    DType output{DType::fp16};  ///< format of what is written
+    std::string fn;             ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
 };
 
 enum class RowOp : std::uint8_t { softmax, layernorm, rmsnorm, reduce };

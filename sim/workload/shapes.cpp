@@ -106,7 +106,7 @@ std::vector<std::int64_t> elementwise_operands(Fields& f, std::int64_t total, st
 
 }  // namespace
 
-Shape read_elementwise(Fields& f) {
+Shape read_elementwise(const Layer& layer, Fields& f) {
     const Produced in = f.input();
     Elementwise e;
     e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat"});
@@ -116,8 +116,11 @@ Shape read_elementwise(Fields& f) {
     e.reads = f.real_or("reads", binary ? 2 : 1, 0, 64);
     e.writes = f.real_or("writes", 1, 0, 64);
     e.flops_per_element = f.number_or("flops_per_element", function_flops(e.fn), 0);
+    const config::Value output = f.map().optional("output_dtype");
+    e.output = output.defined() ? output.dtype() : layer.activations;
     const std::int64_t elements = f.elements({e.rows, e.cols});
     Shape shape;
+    shape.output_dtype = e.output;
     shape.inputs = elementwise_operands(f, f.elements({scaled(e.reads, elements)}), elements);
     const std::int64_t written = f.elements({scaled(e.writes, elements)});
     shape.output = {"", written, 0, 0, 0, 0, 0, 0};

@@ -79,7 +79,7 @@ TEST_CASE("what a measurement includes is simulated, too", "[row_model]") {
 
 TEST_CASE("what cannot be simulated says why", "[row_model]") {
     CHECK(reason(row("gem", "m=1;n=1;k=1")) == "unknown op 'gem' (did you mean 'gemm'?)");
-    CHECK(reason(row("gemm", "m=1;n=1;k=1", "kernel_only;l2=cold", "f16")) == "unknown dtype 'f16' (did you mean 'bf16'?)");
+    CHECK(reason(row("gemm", "m=1;n=1;k=1", "kernel_only;l2=cold", "f16")) == "unknown dtype 'f16' (did you mean 'fp16'?)");
     CHECK(reason(row("gemm", "m=1;n=1")) == "shape: 'k' is missing");
     CHECK(reason(row("gemm", "m=1;n=1;k=1;batchs=3")) == "shape: unknown key 'batchs'");
     CHECK(reason(row("conv", std::string(kConv) + "bwd_data")) == "conv pass=bwd_data is not modelled");
