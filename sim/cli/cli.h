@@ -1,4 +1,4 @@
-// The command line: rafter run | check | explain | gpus | workloads | validate.
+// The command line: rafter run | check | explain | gpus | workloads | validate | calibrate.
 #pragma once
 
 #include <string>
@@ -33,6 +33,14 @@ struct ValidateArguments {
     bool exact{false}, force{false}, quiet{false};
 };
 int validate(const ValidateArguments& arguments);
+
+struct CalibrateArguments {
+    std::string gpu, out;
+    std::vector<std::string> measured, free, bounds, op, dtype, source;
+    std::int64_t jobs{0}, sample{0}, seed{1}, folds{5}, iterations{12};
+    bool force{false};
+};
+int calibrate(const CalibrateArguments& arguments);
 
 struct LayerArguments {
     std::string gpu{"a100-sxm4-80gb"}, op, dtype{"fp16"};

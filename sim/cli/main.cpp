@@ -22,6 +22,7 @@ struct Arguments {
     RunArguments run;
     LayerArguments layer;
     ValidateArguments validate;
+    CalibrateArguments calibrate;
     std::string kernels_gpu, kernels_workload;
     std::vector<std::string> kernels_set, files;
     bool lint{false};
@@ -83,9 +84,28 @@ void declare_validate(CLI::App& app, ValidateArguments& a) {
     validate->add_flag("--quiet", a.quiet, "no scoreboard on stdout");
 }
 
+void declare_calibrate(CLI::App& app, CalibrateArguments& a) {
+    auto* calibrate = app.add_subcommand("calibrate", "Fit physical values of a GPU file to measured timings");
+    calibrate->add_option("--gpu", a.gpu, "GPU: a name (rafter gpus) or a YAML file")->required();
+    calibrate->add_option("--measured", a.measured, "CSV or YAML files of measurements (repeatable)")->required();
+    calibrate->add_option("--free", a.free, "values to fit, e.g. l2.bytes_per_clk,launch.graph_gap")->required()->delimiter(',');
+    calibrate->add_option("--bounds", a.bounds, "PATH=LOW..HIGH in base units (default: half to twice; repeatable)");
+    calibrate->add_option("--op", a.op, "only rows of this op (repeatable)");
+    calibrate->add_option("--dtype", a.dtype, "only rows of this dtype (repeatable)");
+    calibrate->add_option("--source", a.source, "only rows whose source begins so (repeatable)");
+    calibrate->add_option("--sample", a.sample, "take N of the rows, at random")->check(CLI::Range(1, 1'000'000'000));
+    calibrate->add_option("--seed", a.seed, "of --sample and of the folds");
+    calibrate->add_option("--folds", a.folds, "parts held out in turn; 0: no cross-validation")->check(CLI::Range(0, 100));
+    calibrate->add_option("--iterations", a.iterations, "most steps of a fit")->check(CLI::Range(1, 1000));
+    calibrate->add_option("-j,--jobs", a.jobs, "simulations at a time (default: every core)")->check(CLI::Range(1, 4096));
+    calibrate->add_option("--out", a.out, "write the fitted values as a GPU file (- = stdout)");
+    calibrate->add_flag("--force", a.force, "replace an output file that exists");
+}
+
 int dispatch(const CLI::App& app, Arguments& a) {
     if (app.got_subcommand("run")) return run(a.run);
     if (app.got_subcommand("check")) return check(a.files);
+    if (app.got_subcommand("calibrate")) return calibrate(a.calibrate);
     if (app.got_subcommand("validate")) return validate(a.validate);
     if (app.got_subcommand("gpus")) return list_gpus(a.lint);
     if (app.got_subcommand("workloads")) return list_workloads();
@@ -103,6 +123,7 @@ int parse_and_run(int argc, char** argv) {
     declare_run(app, a.run);
     declare_explain(app, a);
     declare_validate(app, a.validate);
+    declare_calibrate(app, a.calibrate);
     app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts")
         ->add_option("files", a.files, "YAML files or names")
         ->required();

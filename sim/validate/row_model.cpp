@@ -134,7 +134,7 @@ std::string embedding(Context& c) {
         return layer("embedding_bag", fmt::format("tables: 1, rows: {}, dim: {}, batch: {}", c.shape.take("table_rows"), dim, tokens));
     const std::string reuse = c.shape.take_or("alpha", "uniform_random");
     const bool number = parse_positive(reuse).has_value();
-    if (reuse != "uniform_random" && reuse != "0" && !number)
+    if (reuse != "uniform_random" && reuse != "uniform" && reuse != "0" && !number)
         c.shape.fail(fmt::format("embedding with index reuse '{}': no distribution is given", reuse));
     const std::string tables = c.shape.take("tables");
     const bool apart = c.shape.take_or("per_table_kernel", "0") == "1";  // the time is that of one table's kernel

@@ -25,7 +25,8 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"report", {"core", "config", "stats"}},
     {"engine", {"core", "config", "stats", "program", "workload", "lowering", "machine"}},
     {"validate", {"core", "config", "stats", "workload", "report", "engine"}},
-    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine", "validate"}},
+    {"calibrate", {"core", "config", "engine", "validate"}},
+    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine", "validate", "calibrate"}},
 };
 
 fs::path source() {
