@@ -1,8 +1,11 @@
 // rafter check, gpus, workloads and explain kernels over everything that is shipped.
+#include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "tests/catch.h"
 #include "tests/cli/command.h"
+#include "tests/golden.h"
 
 using rafter::test::command;
 using rafter::test::Folder;
@@ -69,4 +72,24 @@ TEST_CASE("explain kernels lists every layer", "[cli]") {
     const auto o = command({"explain", "kernels", "--gpu", "a100-sxm4-80gb", "--workload", "mlp"});
     CHECK(o.code == 0);
     CHECK(o.out.find("fc1 (linear)\n  kernel ") != std::string::npos);
+}
+
+TEST_CASE("the published timings are many, of every kind, and each has a name of its own", "[cli]") {
+    std::istringstream lines(
+        rafter::test::read_text(std::string(std::getenv("RAFTER_SOURCE")) + "/validate/measured/figures.yaml"));
+    std::set<std::string> ids, gpus, ops;
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.rfind("  - id: ", 0) == 0) ++count, ids.insert(line);
+        if (line.rfind("    gpu: ", 0) == 0) gpus.insert(line.substr(9));
+        if (line.rfind("    op: ", 0) == 0) ops.insert(line.substr(8));
+    }
+    CHECK(count >= 110);
+    CHECK(ids.size() == count);
+    CHECK(gpus.size() >= 13);
+    for (const char* op : {"gemm", "conv", "lstm", "embedding", "attention_prefill", "attention_decode", "softmax"})
+        CHECK(ops.count(op) == 1);
+    const auto o = command({"validate", "--gpu", "a40", "--gpu", "l40", "--gpu", "h200-sxm-141gb"});
+    CHECK(o.code == 0);
+    CHECK(o.out.find("not simulated") == std::string::npos);
 }
