@@ -118,7 +118,7 @@ TEST_CASE("filters choose rows; one that matches nothing is a mistake", "[valida
     CHECK_THAT(o.err, Contains("--op gem: no row has it (did you mean 'gemm'?)"));
 }
 
-TEST_CASE("--fail-above ends with 1 when the error is above, else with 0", "[validate]") {
+TEST_CASE("fail-above ends with 1 when the error is above, else with 0", "[validate]") {
     const Folder folder;
     const std::string file = folder.write("m.csv", kHeader + gemm(std::to_string(simulated_us(folder) / 1.2)));
     CHECK(command({"validate", file, "--fail-above", "25"}).code == 0);
