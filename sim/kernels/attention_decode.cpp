@@ -50,7 +50,7 @@ Count AttentionDecode::Parameters::issued_macs() const {
 std::string AttentionDecode::Parameters::text() const {
     std::string s;
     for (const std::int64_t v : {batch, heads, kv_heads, seq_q, held, splits}) s += std::to_string(v) + ",";
-    return s + (writes_kv ? "w," : "r,") + block.text();
+    return s + block.text();
 }
 
 AttentionDecode::AttentionDecode(const Parameters& p)
@@ -93,13 +93,6 @@ Ticket AttentionDecode::load(Cta& cta, const Matrix& cache, std::int64_t dim, co
     return cta.load(a, Path::async_copy);
 }
 
-void AttentionDecode::append(Cta& cta, const Buffer& cache, const Work& w) const {
-    if (!p_.writes_kv || w.last != p_.held || w.row != 0) return;
-    const std::int64_t count = std::min(p_.seq_q, p_.held), token = w.sequence * p_.held + p_.held - count;
-    cta.store(k_.block(cache, token, count, w.kv_head * p_.block.head_dim, p_.block.head_dim));
-    cta.store(v_.block(cache, token, count, w.kv_head * p_.block.head_dim_v, p_.block.head_dim_v));
-}
-
 void AttentionDecode::store(Cta& cta, const Buffer& out, const Work& w) const {
     const std::int64_t dim = p_.block.head_dim_v, group = p_.heads / p_.kv_heads;
     if (p_.splits > 1) {
@@ -120,7 +113,6 @@ void AttentionDecode::store(Cta& cta, const Buffer& out, const Work& w) const {
 program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     const Work w = work(cta.index());
     const std::int64_t step = p_.block.tile.n;
-    append(cta, buffers[1], w);
     Ticket next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, w.first);
     Ticket queries;
     load_queries(cta, buffers[0], w, queries);

@@ -23,7 +23,6 @@ public:
         std::int64_t batch{1}, heads{1}, kv_heads{1}, seq_q{1};
         std::int64_t held{1};  ///< cached tokens read, the new ones included
         std::int64_t splits{1};
-        bool writes_kv{false};  ///< the CTA of the last keys stores the new K and V rows
         AttentionBlock block;
 
         std::int64_t rows() const { return heads / kv_heads * seq_q; }
@@ -47,7 +46,6 @@ private:
     void load_queries(program::Cta& cta, const program::Buffer& q, const Work& w, program::Ticket& ticket) const;
     program::Ticket load(program::Cta& cta, const Matrix& cache, std::int64_t dim, const program::Buffer& buffer, const Work& w,
                          std::int64_t key) const;
-    void append(program::Cta& cta, const program::Buffer& cache, const Work& w) const;
     void store(program::Cta& cta, const program::Buffer& out, const Work& w) const;
     std::int64_t keys(const Work& w, std::int64_t key) const { return std::min(p_.block.tile.n, w.last - key); }
 

@@ -4,6 +4,7 @@
 #include "sim/core/error.h"
 #include "sim/kernels/attention_decode.h"
 #include "sim/kernels/attention_prefill.h"
+#include "sim/kernels/elementwise.h"
 #include "sim/lowering/choose_gemm.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
@@ -132,7 +133,7 @@ void shape_decode(AttentionBlock& b, const config::HwConfig& gpu) {
 
 Launches lower_decode(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
     AttentionDecode::Parameters p;
-    p.batch = op.batch, p.heads = op.heads, p.kv_heads = op.kv_heads, p.seq_q = op.seq_q, p.writes_kv = op.writes_kv;
+    p.batch = op.batch, p.heads = op.heads, p.kv_heads = op.kv_heads, p.seq_q = op.seq_q;
     p.held = op.window > 0 ? std::min(op.window, op.seq_kv) : op.seq_kv;
     p.block = block_of(layer, op, gpu);
     shape_decode(p.block, gpu);
@@ -145,7 +146,7 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
     const std::int64_t rows = p.output_rows(), dim = op.head_dim_v;
     const std::int64_t cache = storage(op.kv_dtype, op.batch * p.held * op.kv_heads * (op.head_dim + dim)).value;
     builder.argument(argument_of(layer.inputs, 0, layer, "q", storage(layer.activations, rows * op.head_dim).value, Use::read));
-    builder.argument(argument_of(layer.parameters, 0, layer, "kv", cache, op.writes_kv ? Use::read_write : Use::read));
+    builder.argument(argument_of(layer.parameters, 0, layer, "kv", cache, Use::read));
     const Argument out = argument_of(layer.outputs, 0, layer, "out", storage(layer.activations, rows * dim).value, Use::write);
     const Argument workspace{layer.name + ".workspace", p.workspace_bytes(), Use::write};
     builder.argument(p.splits > 1 ? workspace : out);
@@ -160,10 +161,30 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
     return launches;
 }
 
+/// reshape_and_cache of vLLM, set_kv_buffer of SGLang: a kernel before the attention copies the new K and V into the cache.
+Launch cache_write(const Layer& layer, const Attention& op) {
+    const std::int64_t tokens = op.batch * std::min(op.seq_q, op.window > 0 ? op.window : op.seq_q);
+    const std::int64_t elements = tokens * op.kv_heads * (op.head_dim + op.head_dim_v);
+    kernels::Elementwise::Parameters p;
+    p.reads = {storage(layer.activations, elements).value};
+    p.writes = {storage(op.kv_dtype, elements).value};
+    p.elements = elements;
+    p.ctas = kernels::Elementwise::grid(p);
+    KernelBuilder builder("reshape_and_cache_kernel", {kernels::Elementwise::kThreads, 32, Bytes(0)});
+    builder.grid(p.ctas).math(DType::fp32, false);
+    const bool packed = !op.decode && !layer.inputs.empty() && layer.inputs[0].size.value >= p.reads[0];
+    builder.argument(packed ? Argument{layer.inputs[0].id, layer.inputs[0].size.value, Use::read}
+                            : Argument{layer.name + ".kv_new", p.reads[0], Use::read});
+    builder.argument(argument_of(layer.outputs, 1, layer, "kv", p.writes[0], Use::write));
+    return {builder.build(std::make_shared<kernels::Elementwise>(p), join({p.reads[0], p.writes[0]})), 1};
+}
+
 }  // namespace
 
 Launches lower_attention(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
-    return op.decode ? lower_decode(layer, op, gpu) : lower_prefill(layer, op, gpu);
+    Launches launches = op.decode ? lower_decode(layer, op, gpu) : lower_prefill(layer, op, gpu);
+    if (op.writes_kv) launches.insert(launches.begin(), cache_write(layer, op));
+    return launches;
 }
 
 }  // namespace rafter::lowering

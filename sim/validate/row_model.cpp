@@ -129,6 +129,8 @@ std::string row_reduction(Context& c) {
 
 std::string embedding(Context& c) {
     const std::string dim = c.shape.take("dim");
+    if (const std::string pass = c.shape.take_or("pass", "fwd"); pass != "fwd")
+        c.shape.fail(fmt::format("embedding pass={} is not modelled", pass));
     const std::string tokens = c.shape.take_or("tokens", "");
     if (!tokens.empty())
         return layer("embedding_bag", fmt::format("tables: 1, rows: {}, dim: {}, batch: {}", c.shape.take("table_rows"), dim, tokens));

@@ -128,7 +128,7 @@ Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope) {
     if (op == "attention") return read_attention(fields, scope);
     if (op == "embedding_bag") return read_embedding(layer, fields, scope);
     if (op == "rnn" || op == "lstm" || op == "gru") return read_rnn(layer, fields);
-    if (op == "elementwise") return read_elementwise(layer, fields);
+    if (op == "elementwise") return read_elementwise(fields);
     if (op == "pool2d") return read_pool(fields);
     return read_rows(layer, fields);
 }

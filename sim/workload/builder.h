@@ -110,7 +110,7 @@ Shape read_shape(const Layer& layer, Fields& fields, const Scope& scope);
 
 Shape read_gemm(const Layer& layer, Fields& fields);
 Shape read_rnn(const Layer& layer, Fields& fields);
-Shape read_elementwise(const Layer& layer, Fields& fields);
+Shape read_elementwise(Fields& fields);
 Shape read_rows(const Layer& layer, Fields& fields);
 Shape read_conv(const Layer& layer, Fields& fields);
 Shape read_pool(Fields& fields);

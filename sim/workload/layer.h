@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,8 +83,8 @@ struct Elementwise {
     std::int64_t rows{}, cols{};
     double reads{1}, writes{1};
     std::int64_t flops_per_element{1};
-    DType output{DType::fp16};  ///< format of what is written
-    std::string fn;             ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
+    std::optional<DType> output;  ///< format of what is written, when it is not that of the activations
+    std::string fn;               ///< copy | relu | gelu | silu | add | mul | sigmoid | tanh | rope ...
 };
 
 enum class RowOp : std::uint8_t { softmax, layernorm, rmsnorm, reduce };

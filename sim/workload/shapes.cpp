@@ -106,7 +106,7 @@ std::vector<std::int64_t> elementwise_operands(Fields& f, std::int64_t total, st
 
 }  // namespace
 
-Shape read_elementwise(const Layer& layer, Fields& f) {
+Shape read_elementwise(Fields& f) {
     const Produced in = f.input();
     Elementwise e;
     e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat"});
@@ -117,7 +117,7 @@ Shape read_elementwise(const Layer& layer, Fields& f) {
     e.writes = f.real_or("writes", 1, 0, 64);
     e.flops_per_element = f.number_or("flops_per_element", function_flops(e.fn), 0);
     const config::Value output = f.map().optional("output_dtype");
-    e.output = output.defined() ? output.dtype() : layer.activations;
+    if (output.defined()) e.output = output.dtype();
     const std::int64_t elements = f.elements({e.rows, e.cols});
     Shape shape;
     shape.output_dtype = e.output;
