@@ -85,12 +85,12 @@ TEST_CASE("peaks by dtype", "[config][shipped]") {
 
 TEST_CASE("peaks of parts that differ in kind", "[config][shipped]") {
     const auto peak = [](const char* gpu, DType t) { return load_gpu(gpu, {}).peak_flops(t); };
-    // Pascal has no tensor cores: fp16 at twice fp32 on the P100, at 1/64 on the P4.
+    // Pascal has no tensor cores: fp16 at twice fp32 on the P100, by way of fp32 on the P4.
     CHECK(load_gpu("p100-pcie-16gb", {}).tensor.generation == TensorGeneration::none);
     CHECK(peak("p100-pcie-16gb", DType::fp16) == Approx(56 * 256 * 1.303e9));
     CHECK(peak("p100-pcie-16gb", DType::fp32) == Approx(56 * 128 * 1.303e9));
     CHECK(peak("p100-pcie-16gb", DType::bf16) == 0);
-    CHECK(peak("p4", DType::fp16) == Approx(20 * 4 * 1.114e9));
+    CHECK(peak("p4", DType::fp16) == Approx(20 * 256 * 1.114e9));
     // GeForce: half the rate with fp32 accumulation; the L40 too, by its datasheet.
     CHECK(peak("rtx-3090", DType::fp16) == Approx(82 * 512 * 1.695e9));
     CHECK(peak("a40", DType::fp16) == Approx(84 * 1024 * 1.74e9));
