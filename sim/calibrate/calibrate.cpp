@@ -44,8 +44,9 @@ public:
     Result run() {
         const auto folds = static_cast<std::size_t>(options_.folds);
         if (real_us_.size() < result_.parameters.size() + folds + 1)
-            throw Error(fmt::format("error: {} rows of {} for {} free values and {} folds; at least {} are needed", real_us_.size(),
-                                    result_.gpu.name, result_.parameters.size(), folds, result_.parameters.size() + folds + 1));
+            throw Error(fmt::format("error: {} rows of {} for {} free values and {} folds; at least {} are needed",
+                                    real_us_.size(), result_.gpu.name, result_.parameters.size(), folds,
+                                    result_.parameters.size() + folds + 1));
         std::vector<std::size_t> all(real_us_.size());
         std::iota(all.begin(), all.end(), 0);
         say(fmt::format("{} rows at the start", all.size()));

@@ -42,11 +42,12 @@ void Evaluator::prepare(const std::vector<std::vector<double>>& points, const st
             return std::string("!") + e.what();
         }
     };
-    engine::run_isolated(jobs.size(), {options_.jobs, options_.time_limit_s}, work, [&](std::size_t i, const engine::Isolated& child) {
-        if (!child.finished) throw Error(fmt::format("error: a simulation {}", child.problem));
-        if (child.text.rfind('!', 0) == 0) throw Error(child.text.substr(1));
-        known_[jobs[i].key] = std::strtod(child.text.c_str(), nullptr);
-    });
+    engine::run_isolated(jobs.size(), {options_.jobs, options_.time_limit_s}, work,
+                         [&](std::size_t i, const engine::Isolated& child) {
+                             if (!child.finished) throw Error(fmt::format("error: a simulation {}", child.problem));
+                             if (child.text.rfind('!', 0) == 0) throw Error(child.text.substr(1));
+                             known_[jobs[i].key] = std::strtod(child.text.c_str(), nullptr);
+                         });
     simulations_run_ += jobs.size();
 }
 

@@ -12,7 +12,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kSmallestGain = 1e-4;       // share of the cost; less is the end
+constexpr double kSmallestGain = 1e-4;  // share of the cost; less is the end
 constexpr double kLargestDamping = 1e6;
 constexpr double kSmallestSensitivity = 1e-3;  // rms change of the residuals for a parameter e times as large
 constexpr double kSmallestEigenvalue = 1e-4;   // of the normalised J^T J: below, two parameters do the same

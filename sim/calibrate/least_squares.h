@@ -20,7 +20,7 @@ struct Problem {
 
 struct Fit {
     Eigen::VectorXd x;
-    Eigen::VectorXd sigma;     ///< standard error of each x; infinite where the rows do not decide it (V.6)
+    Eigen::VectorXd sigma;  ///< standard error of each x; infinite where the rows do not decide it (V.6)
     std::vector<bool> at_bound;
     std::vector<bool> identifiable;
     double cost_before{0}, cost{0};  ///< sum of squares

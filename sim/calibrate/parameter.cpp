@@ -62,7 +62,7 @@ std::string open_maps(YAML::Emitter& out, const std::string& path, std::vector<s
     std::vector<std::string> parts;
     std::istringstream in(path);
     for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
-    const std::string leaf = parts.back();
+    std::string leaf = parts.back();
     parts.pop_back();
     std::size_t same = 0;
     while (same < parts.size() && same < open.size() && parts[same] == open[same]) ++same;

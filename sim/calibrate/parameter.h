@@ -18,8 +18,8 @@ struct Parameter {
     std::string text(double value) const;
 };
 
-/// Half to twice the value of the config unless `bounds` ("path=low..high", in the unit of the file) says otherwise. Errors: Error
-/// for an unknown path (with the nearest), one that is not a number, or a bound that does not hold the start.
+/// Half to twice the value of the config unless `bounds` ("path=low..high", in the unit of the file) says otherwise. Errors:
+/// Error for an unknown path (with the nearest), one that is not a number, or a bound that does not hold the start.
 std::vector<Parameter> find_parameters(const config::HwConfig& gpu, const std::vector<std::string>& paths,
                                        const std::vector<std::string>& bounds);
 

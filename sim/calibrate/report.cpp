@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@ constexpr double kConfidence = 1.96;  // 95 % of a normal distribution
 
 std::string interval(const Parameter& p, double x, double sigma) {
     if (!std::isfinite(sigma)) return "not decided by the rows";
-    return fmt::format("{} .. {}", p.text(p.start * std::exp(x - kConfidence * sigma)), p.text(p.start * std::exp(x + kConfidence * sigma)));
+    return fmt::format("{} .. {}", p.text(p.start * std::exp(x - kConfidence * sigma)),
+                       p.text(p.start * std::exp(x + kConfidence * sigma)));
 }
 
 std::string error_line(const char* title, double before, double after) {
@@ -24,7 +26,8 @@ std::string errors(const Result& r) {
     std::string out = fmt::format("\n{:<38} {:>8} {:>8}\n", "MAPE, %", "before", "after");
     out += error_line(fmt::format("all {} rows, fitted together", r.rows).c_str(), r.before, r.after);
     if (r.folds.empty()) return out;
-    double sums[4] = {}, rows = 0;
+    std::array<double, 4> sums{};
+    double rows = 0;
     for (const FoldResult& f : r.folds) {
         const auto held = static_cast<double>(f.held_out), fitted = static_cast<double>(r.rows) - held;
         sums[0] += f.fitted_before * fitted, sums[1] += f.fitted_after * fitted;
@@ -42,24 +45,25 @@ std::string warnings(const Result& r) {
     for (std::size_t i = 0; i < r.parameters.size(); ++i) {
         const Parameter& p = r.parameters[i];
         if (r.fit.at_bound[i])
-            out += fmt::format("warning: {} sits at its bound ({} .. {}): another mechanism is missing, or the bound is wrong\n", p.path,
-                               p.text(p.lower), p.text(p.upper));
+            out += fmt::format("warning: {} sits at its bound ({} .. {}): another mechanism is missing, or the bound is wrong\n",
+                               p.path, p.text(p.lower), p.text(p.upper));
         if (!r.fit.identifiable[i])
-            out += fmt::format("warning: {} is not identifiable from these rows: they do not depend on it, or only together with "
-                               "another free value\n",
-                               p.path);
+            out += fmt::format(
+                "warning: {} is not identifiable from these rows: they do not depend on it, or only together with "
+                "another free value\n",
+                p.path);
     }
-    const auto worse = std::count_if(r.folds.begin(), r.folds.end(), [](const auto& f) { return f.held_out_after > f.held_out_before; });
-    if (worse > 0)
-        out += fmt::format("warning: held-out rows became worse in {} of {} folds\n", worse, r.folds.size());
+    const auto worse =
+        std::count_if(r.folds.begin(), r.folds.end(), [](const auto& f) { return f.held_out_after > f.held_out_before; });
+    if (worse > 0) out += fmt::format("warning: held-out rows became worse in {} of {} folds\n", worse, r.folds.size());
     return out;
 }
 
 }  // namespace
 
 std::string text(const Result& r) {
-    std::string out = fmt::format("{}: {} free values on {} rows, {} iterations, {} simulations\n\n", r.gpu.name, r.parameters.size(),
-                                  r.rows, r.fit.iterations, r.simulations);
+    std::string out = fmt::format("{}: {} free values on {} rows, {} iterations, {} simulations\n\n", r.gpu.name,
+                                  r.parameters.size(), r.rows, r.fit.iterations, r.simulations);
     out += fmt::format("{:<30} {:>18} {:>18}   {:<40} {}\n", "value", "start", "fitted", "95 % interval", "over the folds");
     for (std::size_t i = 0; i < r.parameters.size(); ++i) {
         const Parameter& p = r.parameters[i];

@@ -48,7 +48,8 @@ int calibrate(const CalibrateArguments& a) {
     auto rows = validate::read_measured(a.measured);
     const std::string name = a.gpu.substr(a.gpu.rfind('/') + 1);
     const bool is_file = name.size() < a.gpu.size() || name.find(".yaml") != std::string::npos;
-    validate::Selection selection{{}, a.op, a.dtype, a.source, static_cast<std::size_t>(a.sample), static_cast<std::uint64_t>(a.seed)};
+    validate::Selection selection{
+        {}, a.op, a.dtype, a.source, static_cast<std::size_t>(a.sample), static_cast<std::uint64_t>(a.seed)};
     if (!is_file) selection.gpu = {a.gpu};
     rows = validate::select(rows, selection);
     rafter::calibrate::Options options;

@@ -74,8 +74,10 @@ void declare_validate(CLI::App& app, ValidateArguments& a) {
     validate->add_option("-j,--jobs", a.jobs, "simulations at a time (default: every core)")->check(CLI::Range(1, 4096));
     validate->add_option("--set", a.set, "override a GPU's PATH=VALUE (repeatable)");
     validate->add_option("--worst", a.worst, "worst rows shown per group")->check(CLI::Range(0, 1000));
-    validate->add_option("--fail-above", a.fail_above, "exit 1 when the overall MAPE is above this many %")->check(CLI::NonNegativeNumber);
-    validate->add_option("--time-limit", a.time_limit_s, "seconds after which a simulation is given up")->check(CLI::PositiveNumber);
+    validate->add_option("--fail-above", a.fail_above, "exit 1 when the overall MAPE is above this many %")
+        ->check(CLI::NonNegativeNumber);
+    validate->add_option("--time-limit", a.time_limit_s, "seconds after which a simulation is given up")
+        ->check(CLI::PositiveNumber);
     validate->add_option("--json", a.json, "write everything as JSON (- = stdout)");
     validate->add_option("--csv", a.csv, "write a row a measurement as CSV (- = stdout)");
     validate->add_option("--html", a.html, "write a page with plots, one file");

@@ -38,7 +38,8 @@ int validate(const ValidateArguments& a) {
     const std::vector<Target> targets{{"--json", a.json}, {"--csv", a.csv}, {"--html", a.html}};
     check_targets(targets, a.force);
     namespace v = rafter::validate;
-    v::Selection selection{a.gpu, a.op, a.dtype, a.source, static_cast<std::size_t>(a.sample), static_cast<std::uint64_t>(a.seed)};
+    v::Selection selection{
+        a.gpu, a.op, a.dtype, a.source, static_cast<std::size_t>(a.sample), static_cast<std::uint64_t>(a.seed)};
     v::Validation validation;
     validation.rows = v::select(v::read_measured(files_of(a)), selection);
     v::SimulateOptions options;

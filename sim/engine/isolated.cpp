@@ -31,7 +31,7 @@ class StopOnSignal {
 public:
     StopOnSignal() {
         stop_requested = 0;
-        struct sigaction action{};
+        struct sigaction action {};
         action.sa_handler = request_stop;
         sigemptyset(&action.sa_mask);
         sigaction(SIGINT, &action, &interrupt_);
@@ -45,7 +45,8 @@ public:
     StopOnSignal& operator=(const StopOnSignal&) = delete;
 
 private:
-    struct sigaction interrupt_{}, terminate_{};
+    struct sigaction interrupt_ {
+    }, terminate_{};
 };
 
 struct Child {

@@ -20,8 +20,8 @@ enum class LaunchMode : std::uint8_t {
 };
 
 enum class Caches : std::uint8_t {
-    cold,         ///< the L2 holds nothing when the run begins
-    warm,         ///< the run repeats over the same buffers
+    cold,          ///< the L2 holds nothing when the run begins
+    warm,          ///< the run repeats over the same buffers
     weights_cold,  ///< it repeats with `weight_copies` copies of every parameter in turn, activations in the same buffers
     producer_warm  ///< the inputs of the first layer have just been written
 };

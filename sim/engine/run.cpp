@@ -145,7 +145,8 @@ void Run::launch(const lowering::Launch& launch, stats::KernelResult& result, bo
         const auto& measured = runner_.run(kernel, start, gap);
         l2_.after(kernel, start, measured);
         // A launch that leaves the cache as it found it repeats itself.
-        const bool steady = !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol.launch, kernel.graph, false);
+        const bool steady =
+            !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol.launch, kernel.graph, false);
         const std::int64_t times = steady ? launch.repeat - done : 1;
         add(result, measured, times, gap);
         result.issued_macs += kernel.issued_macs * static_cast<Count>(times);

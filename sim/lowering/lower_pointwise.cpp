@@ -54,7 +54,8 @@ Launches lower_elementwise(const Layer& layer, const workload::Elementwise& op, 
     sources.insert(sources.end(), layer.parameters.begin(), layer.parameters.end());
     Elementwise::Parameters p;
     const auto in = operands(sources, bytes_of(layer.activations, op.reads), layer, "in", Use::read, p.reads);
-    const auto out = operands(layer.outputs, bytes_of(op.output.value_or(layer.activations), op.writes), layer, "out", Use::write, p.writes);
+    const auto out =
+        operands(layer.outputs, bytes_of(op.output.value_or(layer.activations), op.writes), layer, "out", Use::write, p.writes);
     const auto cost = kernels::function_cost(op.fn);
     p.elements = elements;
     p.sfu = cost.sfu;

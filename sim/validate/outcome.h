@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/validate/measured.h"
 #include "sim/config/hw_config.h"
+#include "sim/validate/measured.h"
 #include "sim/validate/row_model.h"
 
 namespace rafter::validate {
@@ -33,8 +33,8 @@ struct SimulateOptions {
     std::size_t jobs{1};
     double time_limit_s{600};
     bool exact{false};
-    std::vector<std::pair<std::string, std::string>> settings;                        ///< --set of the GPUs
-    std::function<void(std::size_t done, std::size_t total)> progress;                ///< may be empty
+    std::vector<std::pair<std::string, std::string>> settings;          ///< --set of the GPUs
+    std::function<void(std::size_t done, std::size_t total)> progress;  ///< may be empty
 };
 
 struct Effort {

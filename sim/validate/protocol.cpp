@@ -10,9 +10,10 @@ namespace {
 using engine::Caches;
 using engine::LaunchMode;
 
-const std::vector<std::string> kWords{
-    "graph_replay", "back_to_back_stream", "event_per_call",   "kernel_only",  "kernel_only_1us_resolution", "l2=cold", "l2=warm_if_fits", "l2=producer_warm",
-    "weights=cold", "activations=warm",    "includes=kv_write", "includes=quantise"};
+const std::vector<std::string> kWords{"graph_replay",     "back_to_back_stream",        "event_per_call",
+                                      "kernel_only",      "kernel_only_1us_resolution", "l2=cold",
+                                      "l2=warm_if_fits",  "l2=producer_warm",           "weights=cold",
+                                      "activations=warm", "includes=kv_write",          "includes=quantise"};
 
 bool read_launch(const std::string& word, LaunchMode& launch) {
     if (word == "graph_replay") return launch = LaunchMode::graph, true;
@@ -49,8 +50,8 @@ MeasuredProtocol parse_protocol(const std::string& text) {
             protocol.includes_quantise = true;
         } else {
             const std::string near = nearest_name(word, kWords);
-            protocol.problem =
-                fmt::format("protocol: unknown word '{}'{}", word, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
+            protocol.problem = fmt::format("protocol: unknown word '{}'{}", word,
+                                           near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near));
             return protocol;
         }
     }

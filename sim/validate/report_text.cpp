@@ -42,7 +42,8 @@ private:
     }
 
     void groups() {
-        out_ += "Errors in % of the measured time; within10: share of rows within 10 %; roofline: MAPE of the plain roofline.\n\n";
+        out_ +=
+            "Errors in % of the measured time; within10: share of rows within 10 %; roofline: MAPE of the plain roofline.\n\n";
         heading("gpu, op, dtype");
         for (const Group& group : v_.board.groups) {
             out_ += fmt::format("{:<46}", fmt::format("{} {} {}", group.gpu, group.op, group.dtype));

@@ -65,8 +65,8 @@ std::string gemm(Context& c) {
     std::string text;
     // The kernel that turns 16-bit activations into fp8 is part of what was timed.
     if (c.protocol.includes_quantise)
-        text = fmt::format("  - {{name: quantise, op: elementwise, fn: copy, dtype: bf16, rows: {}, cols: {}, output_dtype: fp8}}\n",
-                           m, k);
+        text = fmt::format(
+            "  - {{name: quantise, op: elementwise, fn: copy, dtype: bf16, rows: {}, cols: {}, output_dtype: fp8}}\n", m, k);
     return text + layer("gemm", fmt::format("m: {}, n: {}, k: {}{}", m, n, k, bias == "1" ? ", bias: true" : ""));
 }
 
@@ -78,13 +78,14 @@ std::string bmm(Context& c) {
 std::string attention(Context& c) {
     const bool decode = c.row.op == "attention_decode";
     const std::string head_dim = c.shape.take("head_dim"), seq_q = decode ? c.shape.take_or("seq_q", "1") : c.shape.take("seq_q");
-    return layer("attention",
-                 fmt::format("mode: {}, batch: {}, heads: {}, kv_heads: {}, head_dim: {}, head_dim_v: {}, seq_q: {}, seq_kv: {}, "
-                             "causal: {}, kv_dtype: {}, window: {}{}",
-                             decode ? "decode" : "prefill", c.shape.take("batch"), c.shape.take("heads"), c.shape.take("kv_heads"),
-                             head_dim, c.shape.take_or("head_dim_v", head_dim), seq_q, c.shape.take("seq_kv"),
-                             c.shape.take_or("causal", "0") == "1", c.shape.take_or("kv_dtype", c.row.dtype),
-                             c.shape.take_or("window", "0"), c.protocol.includes_kv_write ? ", writes_kv: true" : ""));
+    return layer(
+        "attention",
+        fmt::format("mode: {}, batch: {}, heads: {}, kv_heads: {}, head_dim: {}, head_dim_v: {}, seq_q: {}, seq_kv: {}, "
+                    "causal: {}, kv_dtype: {}, window: {}{}",
+                    decode ? "decode" : "prefill", c.shape.take("batch"), c.shape.take("heads"), c.shape.take("kv_heads"),
+                    head_dim, c.shape.take_or("head_dim_v", head_dim), seq_q, c.shape.take("seq_kv"),
+                    c.shape.take_or("causal", "0") == "1", c.shape.take_or("kv_dtype", c.row.dtype),
+                    c.shape.take_or("window", "0"), c.protocol.includes_kv_write ? ", writes_kv: true" : ""));
 }
 
 std::string conv(Context& c) {
@@ -92,11 +93,12 @@ std::string conv(Context& c) {
         c.shape.fail(fmt::format("conv pass={} is not modelled", pass));
     c.shape.take_or("p", ""), c.shape.take_or("q", "");
     const std::string pad_h = c.shape.take_or("pad_h", "0"), pad_w = c.shape.take_or("pad_w", "0");
-    return layer("conv2d",
-                 fmt::format("n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, padding: [{}, {}, {}, {}]",
-                             c.shape.take("n"), c.shape.take("c"), c.shape.take("h"), c.shape.take("w"), c.shape.take("k"),
-                             c.shape.take("r"), c.shape.take("s"), c.shape.take_or("stride_h", "1"),
-                             c.shape.take_or("stride_w", "1"), pad_h, pad_w, pad_h, pad_w));
+    return layer(
+        "conv2d",
+        fmt::format("n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, padding: [{}, {}, {}, {}]",
+                    c.shape.take("n"), c.shape.take("c"), c.shape.take("h"), c.shape.take("w"), c.shape.take("k"),
+                    c.shape.take("r"), c.shape.take("s"), c.shape.take_or("stride_h", "1"), c.shape.take_or("stride_w", "1"),
+                    pad_h, pad_w, pad_h, pad_w));
 }
 
 std::string recurrent(Context& c) {
@@ -114,9 +116,9 @@ std::string elementwise(Context& c) {
                                                           {"tanh", "tanh"},         {"pow", "tanh"},  {"powu", "tanh"},
                                                           {"sigmoid", "sigmoid"},   {"copy", "copy"}, {"quantise", "copy"}};
     const auto fn = known.find(c.shape.take_or("fn", "relu"));
-    return layer("elementwise", fmt::format("fn: {}, rows: {}, cols: {}, reads: {}, writes: {}",
-                                            fn == known.end() ? "relu" : fn->second, c.shape.take("rows"), c.shape.take("cols"),
-                                            c.shape.take("reads"), c.shape.take("writes")));
+    return layer("elementwise",
+                 fmt::format("fn: {}, rows: {}, cols: {}, reads: {}, writes: {}", fn == known.end() ? "relu" : fn->second,
+                             c.shape.take("rows"), c.shape.take("cols"), c.shape.take("reads"), c.shape.take("writes")));
 }
 
 std::string row_reduction(Context& c) {
@@ -133,7 +135,8 @@ std::string embedding(Context& c) {
         c.shape.fail(fmt::format("embedding pass={} is not modelled", pass));
     const std::string tokens = c.shape.take_or("tokens", "");
     if (!tokens.empty())
-        return layer("embedding_bag", fmt::format("tables: 1, rows: {}, dim: {}, batch: {}", c.shape.take("table_rows"), dim, tokens));
+        return layer("embedding_bag",
+                     fmt::format("tables: 1, rows: {}, dim: {}, batch: {}", c.shape.take("table_rows"), dim, tokens));
     const std::string reuse = c.shape.take_or("alpha", "uniform_random");
     const bool number = parse_positive(reuse).has_value();
     if (reuse != "uniform_random" && reuse != "uniform" && reuse != "0" && !number)
@@ -212,8 +215,9 @@ Simulation to_simulation(const Row& row) {
     if (const std::string problem = shape.finish(); !problem.empty()) return refused(problem);
     simulation.gpu = row.gpu;
     simulation.protocol = protocol.engine;
-    simulation.workload = fmt::format("schema: rafter.workload/1\nname: {0}\ntitle: measured {0}\nfamily: {1}\ndtype: {2}\nlayers:\n{3}",
-                                      row.op, family(row.op), row.dtype, layers);
+    simulation.workload =
+        fmt::format("schema: rafter.workload/1\nname: {0}\ntitle: measured {0}\nfamily: {1}\ndtype: {2}\nlayers:\n{3}", row.op,
+                    family(row.op), row.dtype, layers);
     return simulation;
 }
 

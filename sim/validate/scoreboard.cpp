@@ -68,9 +68,24 @@ Score score(const std::vector<Row>& rows, const std::vector<Outcome>& outcomes, 
 
 Scoreboard scoreboard(const std::vector<Row>& rows, const std::vector<Outcome>& outcomes, std::size_t worst) {
     Scoreboard board;
-    board.groups = grouped(rows, outcomes, [](const Row& r) { return Key{r.gpu, r.op, r.dtype}; }, worst);
-    board.by_gpu = grouped(rows, outcomes, [](const Row& r) { return Key{r.gpu, "", ""}; }, worst);
-    board.by_op = grouped(rows, outcomes, [](const Row& r) { return Key{"", r.op, ""}; }, worst);
+    board.groups = grouped(
+        rows, outcomes,
+        [](const Row& r) {
+            return Key{r.gpu, r.op, r.dtype};
+        },
+        worst);
+    board.by_gpu = grouped(
+        rows, outcomes,
+        [](const Row& r) {
+            return Key{r.gpu, "", ""};
+        },
+        worst);
+    board.by_op = grouped(
+        rows, outcomes,
+        [](const Row& r) {
+            return Key{"", r.op, ""};
+        },
+        worst);
     std::vector<std::size_t> scored;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (outcomes[i].status == Status::scored) scored.push_back(i);

@@ -14,11 +14,11 @@ namespace rafter::validate {
 /// Fractions: 0.1 is 10 %. All zero for no rows.
 struct Score {
     std::size_t rows{0};
-    double mape{0};           ///< mean |sim / real - 1|
-    double bias{0};           ///< mean sim / real - 1
+    double mape{0};            ///< mean |sim / real - 1|
+    double bias{0};            ///< mean sim / real - 1
     double median{0}, p90{0};  ///< of |sim / real - 1|
-    double within10{0};       ///< share of rows with |sim / real - 1| <= 0.1
-    double roofline_mape{0};  ///< of the plain roofline on the same rows
+    double within10{0};        ///< share of rows with |sim / real - 1| <= 0.1
+    double roofline_mape{0};   ///< of the plain roofline on the same rows
 };
 
 struct Group {
@@ -28,7 +28,7 @@ struct Group {
 };
 
 struct Scoreboard {
-    std::vector<Group> groups;             ///< by (gpu, op, dtype), sorted
+    std::vector<Group> groups;  ///< by (gpu, op, dtype), sorted
     std::vector<Group> by_gpu, by_op;
     Score overall;
     std::map<std::string, std::vector<std::size_t>> unsimulatable;  ///< rows by reason

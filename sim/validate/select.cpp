@@ -26,9 +26,9 @@ void keep(std::vector<Row>& rows, Field field, const std::vector<std::string>& w
         std::set<std::string> known;
         for (const Row& row : rows) known.insert(row.*field);
         const std::string near = nearest_name(name, {known.begin(), known.end()});
-        throw Error(fmt::format("error: {} {}: no row has it{}", option, name,
-                                near.empty() ? fmt::format("; there are: {}", fmt::join(known, ", "))
-                                             : fmt::format(" (did you mean '{}'?)", near)));
+        throw Error(fmt::format(
+            "error: {} {}: no row has it{}", option, name,
+            near.empty() ? fmt::format("; there are: {}", fmt::join(known, ", ")) : fmt::format(" (did you mean '{}'?)", near)));
     }
     std::erase_if(rows, [&](const Row& row) {
         return std::none_of(wanted.begin(), wanted.end(), [&](const auto& name) { return matches(row.*field, name, prefix); });
@@ -49,6 +49,7 @@ std::vector<Row> sampled(const std::vector<Row>& rows, std::size_t count, std::u
     order.resize(std::min(count, order.size()));
     std::sort(order.begin(), order.end());
     std::vector<Row> chosen;
+    chosen.reserve(order.size());
     for (const std::size_t i : order) chosen.push_back(rows[i]);
     return chosen;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -77,7 +78,8 @@ private:
         const auto names = config::list_data_files("hw_configs");
         if (std::find(names.begin(), names.end(), name) == names.end()) {
             const std::string near = nearest_name(name, names);
-            return {nullptr, fmt::format("unknown GPU '{}'{}", name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))};
+            return {nullptr,
+                    fmt::format("unknown GPU '{}'{}", name, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near))};
         }
         return {std::make_unique<config::HwConfig>(config::load_gpu(name, settings_)), ""};
     }
@@ -131,8 +133,8 @@ void hold_against_physics(const Row& row, Outcome& outcome) {
 }  // namespace
 
 std::string_view name(Status status) {
-    static constexpr std::string_view kNames[] = {"scored", "unsimulatable", "impossible"};
-    return kNames[static_cast<std::size_t>(status)];
+    static constexpr std::array<std::string_view, 3> names{"scored", "unsimulatable", "impossible"};
+    return names[static_cast<std::size_t>(status)];
 }
 
 std::vector<Outcome> simulate(const std::vector<Row>& rows, const SimulateOptions& options, Effort& effort) {

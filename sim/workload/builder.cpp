@@ -67,7 +67,8 @@ void add_parameters(Layer& layer, Fields& fields, const Shape& shape, const Scop
     add_shared(layer, fields, scope);
     const std::string cache = owned(scope, layer.name + shape.cache.suffix);
     if (shape.cache.elements > 0) layer.parameters.push_back({cache, storage(shape.cache.dtype, shape.cache.elements)});
-    layer.outputs.push_back({scoped(scope, layer.name) + ".out", storage(shape.output_dtype.value_or(layer.activations), shape.output.elements)});
+    layer.outputs.push_back(
+        {scoped(scope, layer.name) + ".out", storage(shape.output_dtype.value_or(layer.activations), shape.output.elements)});
     if (shape.updates_second) layer.outputs.push_back(layer.inputs[1]);
     if (shape.appended > 0) layer.outputs.push_back({cache, storage(shape.cache.dtype, shape.appended)});
 }

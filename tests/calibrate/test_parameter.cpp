@@ -24,9 +24,8 @@ TEST_CASE("a free value is a number of the effective config, half to twice", "[p
 
 TEST_CASE("what cannot be free is refused with the nearest name", "[parameter]") {
     const auto gpu = config::load_gpu("a100-sxm4-80gb", {});
-    const auto refused = [&](const std::vector<std::string>& free, const std::vector<std::string>& bounds, const std::string& text) {
-        CHECK_THROWS_WITH(find_parameters(gpu, free, bounds), Contains(text));
-    };
+    const auto refused = [&](const std::vector<std::string>& free, const std::vector<std::string>& bounds,
+                             const std::string& text) { CHECK_THROWS_WITH(find_parameters(gpu, free, bounds), Contains(text)); };
     refused({"l2.bytes_per_clok"}, {}, "has no such value (did you mean 'l2.bytes_per_clk'?)");
     refused({"dram.type"}, {}, "'HBM2e' is no positive number");
     refused({}, {}, "names no value");
@@ -40,7 +39,8 @@ TEST_CASE("what cannot be free is refused with the nearest name", "[parameter]")
 TEST_CASE("the file that comes out loads, with standing and the command as source", "[parameter]") {
     const auto gpu = config::load_gpu("a100-sxm4-80gb", {});
     const auto found = find_parameters(gpu, {"tensor.flop_per_clk.fp16", "l2.latency_far", "l2.latency_near"}, {});
-    const std::string yaml = to_yaml("a100-sxm4-80gb", gpu.title, gpu.compute_capability, found, {2000, 350, 205}, "rafter calibrate --x");
+    const std::string yaml =
+        to_yaml("a100-sxm4-80gb", gpu.title, gpu.compute_capability, found, {2000, 350, 205}, "rafter calibrate --x");
     CHECK(yaml ==
           "schema: rafter.gpu/1\nbase: a100-sxm4-80gb\ntitle: NVIDIA A100-SXM4-80GB, calibrated\ncompute_capability: '8.0'\nl2:\n"
           "  latency_far: {value: 350 clk, source: \"rafter calibrate --x\", standing: measured}\n"

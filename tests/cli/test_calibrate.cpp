@@ -1,14 +1,15 @@
-// rafter calibrate finds the GPU that made the rows: timings simulated with other values than the file's are fitted from the file.
+// rafter calibrate finds the GPU that made the rows: timings simulated with other values than the file's are fitted from the
+// file.
 #include <nlohmann/json.hpp>
 
 #include "tests/catch.h"
 #include "tests/cli/command.h"
 #include "tests/golden.h"
 
+using Catch::Matchers::Contains;
 using nlohmann::json;
 using rafter::test::command;
 using rafter::test::Folder;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -18,7 +19,8 @@ const std::string kHeader = "source,gpu,op,dtype,shape,time_us,protocol,notes\n"
 std::string made_with(const Folder& folder, const std::vector<std::string>& settings) {
     std::string table = kHeader;
     for (const char* rows : {"16", "200", "700", "1000", "1500", "2000", "2500", "3000"})
-        table += "lab,t4,elementwise,fp16,rows=" + std::string(rows) + ";cols=512;reads=1;writes=1;fn=relu,10,graph_replay;l2=warm_if_fits,\n";
+        table += "lab,t4,elementwise,fp16,rows=" + std::string(rows) +
+                 ";cols=512;reads=1;writes=1;fn=relu,10,graph_replay;l2=warm_if_fits,\n";
     std::vector<std::string> arguments{"validate", folder.write("shapes.csv", table), "--json", "-"};
     for (const auto& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
     const auto o = command(arguments);
@@ -38,8 +40,8 @@ std::string made_with(const Folder& folder, const std::vector<std::string>& sett
 TEST_CASE("the value that made the rows is found, and what they do not depend on is not claimed", "[calibrate]") {
     const Folder folder;
     const std::string rows = made_with(folder, {"launch.graph_gap=1.7us"}), out = folder.file("fitted.yaml");
-    const auto o = command({"calibrate", "--gpu", "t4", "--measured", rows, "--free", "launch.graph_gap,launch.grid_sync", "--folds",
-                            "2", "--out", out});
+    const auto o = command({"calibrate", "--gpu", "t4", "--measured", rows, "--free", "launch.graph_gap,launch.grid_sync",
+                            "--folds", "2", "--out", out});
     INFO(o.out << o.err);
     REQUIRE(o.code == 0);
     CHECK_THAT(o.out, Contains("8 rows"));

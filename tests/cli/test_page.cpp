@@ -5,9 +5,9 @@
 #include "tests/catch.h"
 #include "tests/cli/command.h"
 
+using Catch::Matchers::Contains;
 using rafter::test::command;
 using rafter::test::Folder;
-using Catch::Matchers::Contains;
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include "tests/cli/command.h"
 #include "tests/golden.h"
 
+using Catch::Matchers::Contains;
 using nlohmann::json;
 using rafter::test::command;
 using rafter::test::Folder;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -49,8 +49,9 @@ TEST_CASE("rows 50 % off either way: MAPE 50 %, bias 0", "[validate]") {
 
 TEST_CASE("broken rows and unknown GPUs are counted with their line, the others are scored", "[validate]") {
     const Folder folder;
-    const auto o = command({"validate", folder.write("m.csv", kHeader + gemm("10") + gemm("ten") + gemm("10", "t44") + "half,a\n" +
-                                                                  "lab,t4,gemm,fp16,m=64;n=128,10,graph_replay;l2=cold,\n")});
+    const auto o =
+        command({"validate", folder.write("m.csv", kHeader + gemm("10") + gemm("ten") + gemm("10", "t44") + "half,a\n" +
+                                                       "lab,t4,gemm,fp16,m=64;n=128,10,graph_replay;l2=cold,\n")});
     CHECK(o.code == 0);
     CHECK_THAT(o.out, Contains("not simulated: 4 of 5 rows"));
     CHECK_THAT(o.out, Contains("time_us: expected a positive number of microseconds, found 'ten'") && Contains("m.csv:3)"));
@@ -155,6 +156,5 @@ TEST_CASE("Ctrl-C leaves no file behind, whole or half", "[validate]") {
     waitpid(child, &status, 0);
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 130);
-    for (const auto& entry : std::filesystem::directory_iterator(folder.file("")))
-        CHECK(entry.path().filename() == "m.csv");
+    for (const auto& entry : std::filesystem::directory_iterator(folder.file(""))) CHECK(entry.path().filename() == "m.csv");
 }

@@ -26,8 +26,7 @@ workload::Layer last_layer(const Row& r) {
 
 std::string reason(const Row& r) { return to_simulation(r).reason; }
 
-const char* const kConv =
-    "n=2;c=64;h=14;w=28;k=128;r=3;s=3;stride_h=1;stride_w=2;pad_h=1;pad_w=1;p=14;q=14;pass=";
+const char* const kConv = "n=2;c=64;h=14;w=28;k=128;r=3;s=3;stride_h=1;stride_w=2;pad_h=1;pad_w=1;p=14;q=14;pass=";
 
 }  // namespace
 

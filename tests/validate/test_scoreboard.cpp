@@ -113,7 +113,8 @@ TEST_CASE("selection keeps the order, samples by seed, names what is near", "[sc
 TEST_CASE("the text report shows every row that was read", "[reports]") {
     const std::string report = text(example());
     CHECK_THAT(report, Contains("t4 gemm fp16"));
-    CHECK_THAT(report, Contains("+50.0 %          10 us measured         15 simulated  m=1;n=2,3  [fma 75 %, tail 25 %]  m.csv:2"));
+    CHECK_THAT(report,
+               Contains("+50.0 %          10 us measured         15 simulated  m=1;n=2,3  [fma 75 %, tail 25 %]  m.csv:2"));
     CHECK_THAT(report, Contains("not simulated: 1 of 4 rows"));
     CHECK_THAT(report, Contains("unknown GPU 'x9'  (m.csv:2)"));
     CHECK_THAT(report, Contains("beyond a physical peak, not scored: 1 rows"));
