@@ -23,7 +23,7 @@ std::string content(const std::string& path) {
     return text.str();
 }
 
-const Row kRow{"rafter-measure", "t4", "gemm", "fp16", "m=1;n=2;k=3", 12.5, "graph_replay;l2=cold", "kernel=twin;samples=20"};
+const CsvRow kRow{"rafter-measure", "t4", "gemm", "fp16", "m=1;n=2;k=3", 12.5, "graph_replay;l2=cold", "kernel=twin;samples=20"};
 
 Device a100() {
     Device d;
@@ -70,7 +70,7 @@ TEST_CASE("a run goes on where the last one stopped", "[validate][csv]") {
         RowFile file("out.csv");
         CHECK(file.has(RowFile::key(kRow)));
         CHECK(file.size() == 1);
-        Row other = kRow;
+        CsvRow other = kRow;
         other.notes = "kernel=cublaslt";  // another kernel is another measurement
         CHECK_FALSE(file.has(RowFile::key(other)));
         file.append(other);

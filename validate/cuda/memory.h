@@ -66,6 +66,23 @@ private:
     cudaEvent_t event_{nullptr};
 };
 
+/// A handle of a C library, destroyed by its own function.
+template <class T, auto Destroy>
+class Handle {
+public:
+    Handle() = default;
+    ~Handle() {
+        if (value_ != nullptr) Destroy(value_);
+    }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    T* out() { return &value_; }
+    T get() const { return value_; }
+
+private:
+    T value_{nullptr};
+};
+
 /// What `record(stream)` queues, as one graph.
 class Graph {
 public:

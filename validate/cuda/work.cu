@@ -22,9 +22,12 @@ __global__ void pause_kernel(std::uint64_t length) {
 
 __global__ void flush_kernel(uint4* buffer, std::size_t packs) {
     const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+    unsigned sum = 0;
     for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < packs; i += step) {
-        buffer[i] = make_uint4(static_cast<unsigned>(i), 0, 0, 0);
+        const uint4 pack = __ldcg(buffer + i);
+        sum |= pack.x | pack.y | pack.z | pack.w;
     }
+    if (sum != 0) buffer[0] = make_uint4(sum, 0, 0, 0);  // never: the buffer is zero, but the loads must stay
 }
 
 }  // namespace

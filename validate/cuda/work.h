@@ -11,7 +11,8 @@ namespace rafter::validate {
 void require_kernels();
 /// Keeps the stream busy for about that long, so that the host can queue what is to be timed behind it.
 void launch_pause(double microseconds, cudaStream_t stream);
-/// Writes all of `bytes` (a multiple of 16), so that what was in the L2 before is gone when they exceed twice its size.
+/// Reads all of `bytes` (a multiple of 16): when they exceed twice the L2, what it held before is gone and what it holds is
+/// clean, so that the next call pays for no write-back of ours.
 void launch_flush(void* buffer, std::size_t bytes, cudaStream_t stream);
 
 }  // namespace rafter::validate

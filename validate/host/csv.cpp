@@ -70,7 +70,7 @@ std::string csv_line(const std::vector<std::string>& fields) {
     return line + "\n";
 }
 
-std::string csv_line(const Row& row) {
+std::string csv_line(const CsvRow& row) {
     return csv_line(
         {row.source, row.gpu, row.op, row.dtype, row.shape, fmt::format("{:.4f}", row.time_us), row.protocol, row.notes});
 }
@@ -95,7 +95,7 @@ std::vector<std::string> csv_fields(const std::string& line) {
     return fields;
 }
 
-std::string RowFile::key(const Row& row) {
+std::string RowFile::key(const CsvRow& row) {
     return row_key({row.source, row.gpu, row.op, row.dtype, row.shape, "", row.protocol, row.notes});
 }
 
@@ -127,7 +127,7 @@ RowFile::~RowFile() {
     if (file_ >= 0) close(file_);
 }
 
-void RowFile::append(const Row& row) {
+void RowFile::append(const CsvRow& row) {
     write_all(file_, path_, csv_line(row));
     keys_.insert(key(row));
 }

@@ -7,7 +7,7 @@
 
 namespace rafter::validate {
 
-struct Row {
+struct CsvRow {
     std::string source, gpu, op, dtype, shape;
     double time_us{};
     std::string protocol, notes;
@@ -17,7 +17,7 @@ extern const char* const kCsvHeader;
 
 /// One line of RFC 4180 with its end; fields with a comma, quote or line end are quoted.
 std::string csv_line(const std::vector<std::string>& fields);
-std::string csv_line(const Row& row);
+std::string csv_line(const CsvRow& row);
 /// The fields of one line (without its end). Errors: Error for a quote that does not close.
 std::vector<std::string> csv_fields(const std::string& line);
 
@@ -33,10 +33,10 @@ public:
     /// True when a row for this key is there. The key is gpu|op|dtype|shape|protocol|kernel.
     bool has(const std::string& key) const { return keys_.contains(key); }
     /// In one write, then flushed to the disk. Errors: Error.
-    void append(const Row& row);
+    void append(const CsvRow& row);
     std::size_t size() const { return keys_.size(); }
 
-    static std::string key(const Row& row);
+    static std::string key(const CsvRow& row);
 
 private:
     std::string path_;

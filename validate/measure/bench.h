@@ -59,6 +59,8 @@ public:
     virtual double error() = 0;
     /// Calls until the caches see the same bytes again.
     virtual int copies() const { return 1; }
+    /// Kernels of one call, about.
+    virtual int launches() const { return 1; }
 
 protected:
     /// An input: random values of this seed, in all copies.

@@ -66,46 +66,39 @@ class CudnnConv : public ConvBench {
 public:
     CudnnConv(const Case& c, const Context& context) : ConvBench(c, context) {
         const cudnnDataType_t type = dtype_ == DType::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
-        RAFTER_STATUS(cudnnCreate(&library_));
-        RAFTER_STATUS(cudnnSetStream(library_, stream()));
-        RAFTER_STATUS(cudnnCreateTensorDescriptor(&input_));
-        RAFTER_STATUS(cudnnCreateTensorDescriptor(&output_));
-        RAFTER_STATUS(cudnnCreateFilterDescriptor(&filter_));
-        RAFTER_STATUS(cudnnCreateConvolutionDescriptor(&operation_));
-        RAFTER_STATUS(cudnnSetTensor4dDescriptor(input_, CUDNN_TENSOR_NHWC, type, conv_.n, conv_.c, conv_.h, conv_.w));
-        RAFTER_STATUS(cudnnSetTensor4dDescriptor(output_, CUDNN_TENSOR_NHWC, type, conv_.n, conv_.k, conv_.p(), conv_.q()));
-        RAFTER_STATUS(cudnnSetFilter4dDescriptor(filter_, type, CUDNN_TENSOR_NHWC, conv_.k, conv_.c, conv_.r, conv_.s));
-        RAFTER_STATUS(cudnnSetConvolution2dDescriptor(operation_, conv_.pad_h, conv_.pad_w, conv_.stride_h, conv_.stride_w, 1, 1,
-                                                      CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
-        RAFTER_STATUS(cudnnSetConvolutionMathType(operation_, CUDNN_TENSOR_OP_MATH));
-        const cudnnStatus_t status = cudnnGetConvolutionForwardWorkspaceSize(library_, input_, filter_, operation_, output_,
-                                                                             kAlgorithm, &workspace_bytes_);
+        RAFTER_STATUS(cudnnCreate(library_.out()));
+        RAFTER_STATUS(cudnnSetStream(library_.get(), stream()));
+        RAFTER_STATUS(cudnnCreateTensorDescriptor(input_.out()));
+        RAFTER_STATUS(cudnnCreateTensorDescriptor(output_.out()));
+        RAFTER_STATUS(cudnnCreateFilterDescriptor(filter_.out()));
+        RAFTER_STATUS(cudnnCreateConvolutionDescriptor(operation_.out()));
+        RAFTER_STATUS(cudnnSetTensor4dDescriptor(input_.get(), CUDNN_TENSOR_NHWC, type, conv_.n, conv_.c, conv_.h, conv_.w));
+        RAFTER_STATUS(cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NHWC, type, conv_.n, conv_.k, conv_.p(), conv_.q()));
+        RAFTER_STATUS(cudnnSetFilter4dDescriptor(filter_.get(), type, CUDNN_TENSOR_NHWC, conv_.k, conv_.c, conv_.r, conv_.s));
+        RAFTER_STATUS(cudnnSetConvolution2dDescriptor(operation_.get(), conv_.pad_h, conv_.pad_w, conv_.stride_h, conv_.stride_w,
+                                                      1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+        RAFTER_STATUS(cudnnSetConvolutionMathType(operation_.get(), CUDNN_TENSOR_OP_MATH));
+        const cudnnStatus_t status = cudnnGetConvolutionForwardWorkspaceSize(
+            library_.get(), input_.get(), filter_.get(), operation_.get(), output_.get(), kAlgorithm, &workspace_bytes_);
         if (status != CUDNN_STATUS_SUCCESS) throw Skip("cuDNN has no implicit GEMM for this shape");
         workspace_ = DeviceBuffer(static_cast<std::int64_t>(workspace_bytes_));
     }
-    ~CudnnConv() override {
-        cudnnDestroyConvolutionDescriptor(operation_);
-        cudnnDestroyFilterDescriptor(filter_);
-        cudnnDestroyTensorDescriptor(output_);
-        cudnnDestroyTensorDescriptor(input_);
-        cudnnDestroy(library_);
-    }
-    CudnnConv(const CudnnConv&) = delete;
-    CudnnConv& operator=(const CudnnConv&) = delete;
 
     std::string variant() const override { return fmt::format("cudnn_{}_IMPLICIT_PRECOMP_GEMM", cudnnGetVersion()); }
     void call(int i) override {
         const float one = 1, zero = 0;
-        RAFTER_STATUS(cudnnConvolutionForward(library_, &one, input_, image_.at(i), filter_, weights_.at(i), operation_,
-                                              kAlgorithm, workspace_.get(), workspace_bytes_, &zero, output_, out_.at(i)));
+        RAFTER_STATUS(cudnnConvolutionForward(library_.get(), &one, input_.get(), image_.at(i), filter_.get(), weights_.at(i),
+                                              operation_.get(), kAlgorithm, workspace_.get(), workspace_bytes_, &zero,
+                                              output_.get(), out_.at(i)));
     }
 
 private:
     static constexpr cudnnConvolutionFwdAlgo_t kAlgorithm = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-    cudnnHandle_t library_{nullptr};
-    cudnnTensorDescriptor_t input_{nullptr}, output_{nullptr};
-    cudnnFilterDescriptor_t filter_{nullptr};
-    cudnnConvolutionDescriptor_t operation_{nullptr};
+    using Tensor = Handle<cudnnTensorDescriptor_t, cudnnDestroyTensorDescriptor>;
+    Handle<cudnnHandle_t, cudnnDestroy> library_;
+    Tensor input_, output_;
+    Handle<cudnnFilterDescriptor_t, cudnnDestroyFilterDescriptor> filter_;
+    Handle<cudnnConvolutionDescriptor_t, cudnnDestroyConvolutionDescriptor> operation_;
     std::size_t workspace_bytes_{0};
     DeviceBuffer workspace_;
 };

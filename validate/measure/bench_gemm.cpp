@@ -71,52 +71,46 @@ public:
     LtGemm(const Case& c, const Context& context)
         : GemmBench(c, context), workspace_(static_cast<std::int64_t>(kWorkspaceBytes)) {
         const cudaDataType_t type = data_type(dtype_);
-        RAFTER_STATUS(cublasLtCreate(&library_));
-        RAFTER_STATUS(cublasLtMatmulDescCreate(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+        RAFTER_STATUS(cublasLtCreate(library_.out()));
+        RAFTER_STATUS(cublasLtMatmulDescCreate(operation_.out(), CUBLAS_COMPUTE_32F, CUDA_R_32F));
         const cublasOperation_t transposed = CUBLAS_OP_T;
-        RAFTER_STATUS(cublasLtMatmulDescSetAttribute(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
+        RAFTER_STATUS(
+            cublasLtMatmulDescSetAttribute(operation_.get(), CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
         const auto m = static_cast<std::uint64_t>(m_), n = static_cast<std::uint64_t>(n_), k = static_cast<std::uint64_t>(k_);
-        RAFTER_STATUS(cublasLtMatrixLayoutCreate(&left_, type, k, n, k_));
-        RAFTER_STATUS(cublasLtMatrixLayoutCreate(&right_, type, k, m, k_));
-        RAFTER_STATUS(cublasLtMatrixLayoutCreate(&result_, type, n, m, n_));
+        RAFTER_STATUS(cublasLtMatrixLayoutCreate(left_.out(), type, k, n, k_));
+        RAFTER_STATUS(cublasLtMatrixLayoutCreate(right_.out(), type, k, m, k_));
+        RAFTER_STATUS(cublasLtMatrixLayoutCreate(result_.out(), type, n, m, n_));
         choose();
     }
-    ~LtGemm() override {
-        cublasLtMatrixLayoutDestroy(left_);
-        cublasLtMatrixLayoutDestroy(right_);
-        cublasLtMatrixLayoutDestroy(result_);
-        cublasLtMatmulDescDestroy(operation_);
-        cublasLtDestroy(library_);
-    }
-    LtGemm(const LtGemm&) = delete;
-    LtGemm& operator=(const LtGemm&) = delete;
 
     std::string variant() const override { return fmt::format("cublaslt_{}_heuristic0", cublasLtGetVersion()); }
     void call(int i) override {
         const float one = 1, zero = 0;
-        RAFTER_STATUS(cublasLtMatmul(library_, operation_, &one, b_.at(i), left_, a_.at(i), right_, &zero, c_.at(i), result_,
-                                     c_.at(i), result_, &algorithm_, workspace_.get(), kWorkspaceBytes, stream()));
+        RAFTER_STATUS(cublasLtMatmul(library_.get(), operation_.get(), &one, b_.at(i), left_.get(), a_.at(i), right_.get(), &zero,
+                                     c_.at(i), result_.get(), c_.at(i), result_.get(), &algorithm_, workspace_.get(),
+                                     kWorkspaceBytes, stream()));
     }
 
 private:
     void choose() {
-        cublasLtMatmulPreference_t preference = nullptr;
-        RAFTER_STATUS(cublasLtMatmulPreferenceCreate(&preference));
-        RAFTER_STATUS(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspaceBytes,
-                                                           sizeof kWorkspaceBytes));
+        Handle<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
+        RAFTER_STATUS(cublasLtMatmulPreferenceCreate(preference.out()));
+        RAFTER_STATUS(cublasLtMatmulPreferenceSetAttribute(preference.get(), CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                           &kWorkspaceBytes, sizeof kWorkspaceBytes));
         cublasLtMatmulHeuristicResult_t best{};
         int found = 0;
         const cublasStatus_t status =
-            cublasLtMatmulAlgoGetHeuristic(library_, operation_, left_, right_, result_, result_, preference, 1, &best, &found);
-        cublasLtMatmulPreferenceDestroy(preference);
+            cublasLtMatmulAlgoGetHeuristic(library_.get(), operation_.get(), left_.get(), right_.get(), result_.get(),
+                                           result_.get(), preference.get(), 1, &best, &found);
         if (status != CUBLAS_STATUS_SUCCESS || found == 0) throw Skip("cuBLASLt has no algorithm for this shape");
         algorithm_ = best.algo;
     }
 
+    using Layout = Handle<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
     DeviceBuffer workspace_;
-    cublasLtHandle_t library_{nullptr};
-    cublasLtMatmulDesc_t operation_{nullptr};
-    cublasLtMatrixLayout_t left_{nullptr}, right_{nullptr}, result_{nullptr};
+    Handle<cublasLtHandle_t, cublasLtDestroy> library_;
+    Handle<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> operation_;
+    Layout left_, right_, result_;
     cublasLtMatmulAlgo_t algorithm_{};
 };
 

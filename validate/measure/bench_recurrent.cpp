@@ -51,6 +51,7 @@ public:
             launch_rnn_persistent(dtype_, p_, persistence_, buffers, stream());
         }
     }
+    int launches() const override { return persistence_ == Persistence::none ? p_.steps : 1; }
     double error() override {
         return recurrent_error(p_, dtype_, {x_values_, weight_values_, initial_values_}, values(states_, dtype_, all_elements()));
     }

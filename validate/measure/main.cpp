@@ -68,6 +68,10 @@ public:
             } catch (const Skip& e) {
                 fmt::print(stderr, "skipped: {}: {}\n", key(c), e.what());
             } catch (const CudaError& e) {
+                if (e.code() == cudaErrorMemoryAllocation) {
+                    fmt::print(stderr, "skipped: {}: not enough memory\n", key(c));
+                    continue;
+                }
                 good = false;
                 fmt::print(stderr, "failed: {}: {}\n", key(c), e.what());
                 if (e.sticky()) {
@@ -80,7 +84,7 @@ public:
     }
 
 private:
-    Row row(const Case& c) const {
+    CsvRow row(const Case& c) const {
         return {kSource, gpu_, c.op, std::string(name(c.dtype)), c.shape.text(), 0, text(c.protocol), "kernel=" + c.kernel};
     }
 
@@ -93,7 +97,7 @@ private:
             return false;
         }
         const auto samples = time_bench(*bench, c.protocol, context_, sensors_);
-        Row result = row(c);
+        CsvRow result = row(c);
         result.notes += ";" + notes(c, *bench, samples, error);
         result.time_us = summary(samples).median;
         rows_.append(result);

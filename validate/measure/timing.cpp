@@ -17,6 +17,7 @@ constexpr int kGraphCalls = 10;     // at least, in a graph
 constexpr double kWarmUp = 50'000;  // microseconds of calls before the first sample, so that clocks have risen
 constexpr int kMostWarmUpCalls = 2000;
 constexpr double kPause = 30;           // microseconds for the host to queue events and call
+constexpr double kPausePerLaunch = 5;   // and every kernel of the call
 constexpr double kBackToBack = 20'000;  // microseconds of calls in a sample
 
 using Clock = std::chrono::steady_clock;
@@ -45,9 +46,10 @@ public:
     std::vector<Sample> event_per_call(double each, bool cold) {
         const std::int64_t flushed = cold ? 2 * context_.device.l2_bytes + (8 << 20) : 0;
         const DeviceBuffer flush(flushed);
+        if (cold) RAFTER_CUDA(cudaMemsetAsync(flush.get(), 0, static_cast<std::size_t>(flushed), context_.stream));
         return collect(each, [&](int index) {
             if (cold) launch_flush(flush.get(), static_cast<std::size_t>(flushed), context_.stream);
-            launch_pause(kPause, context_.stream);
+            launch_pause(kPause + kPausePerLaunch * bench_.launches(), context_.stream);
             return between_events([&] { bench_.call(index); });
         });
     }
