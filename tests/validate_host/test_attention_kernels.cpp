@@ -71,9 +71,11 @@ double decode_run(const Attention& p, int capacity, int splits, emulation::Order
     const int rows = p.batch * p.seq_q * p.heads;
     auto out = unwritten<T>(rows * Dim);
     auto partials = unwritten<float>(splits * rows * Dim), log_sums = unwritten<float>(splits * rows);
-    const DecodeArguments<T> args{
-        p,          capacity,        splits,         q.data(), k.fresh.data(), v.fresh.data(), k.rows.data(), v.rows.data(),
-        out.data(), partials.data(), log_sums.data()};
+    const AppendArguments<T> fresh{p, capacity, k.fresh.data(), v.fresh.data(), k.rows.data(), v.rows.data()};
+    const int packs = static_cast<int>(append_packs(p));
+    emulation::run({ceil_of(packs, kAppendThreads), kAppendThreads, 0, false, order}, [&] { append_kernel<T>(fresh); });
+    const DecodeArguments<T> args{p,          capacity,        splits,         q.data(), k.rows.data(), v.rows.data(),
+                                  out.data(), partials.data(), log_sums.data()};
     const int grid = p.batch * p.kv_heads * ceil_of(p.rows(), Shape::kRows) * splits;
     emulation::run({grid, Shape::kThreads, Shape::kSharedBytes, false, order},
                    [&] { attention_decode_kernel<Shape, T>(args, scale_log2(Dim)); });

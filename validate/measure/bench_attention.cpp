@@ -52,8 +52,8 @@ private:
     Operand q_, k_, v_, out_;
 };
 
-/// The cache holds seq_kv - 1 keys and has room for more; every call appends the last one and reads all. The new rows are the
-/// last rows of each sequence in the same random tensor, so that the reference sees one cache.
+/// The cache holds seq_kv - 1 keys and has room for more; every call appends the last one, by a kernel of its own, and reads all.
+/// The new rows are the last rows of each sequence in the same random tensor, so that the reference sees one cache.
 class DecodeBench : public Bench {
 public:
     DecodeBench(const Case& c, const Context& context)

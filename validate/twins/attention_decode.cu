@@ -1,4 +1,4 @@
-// Launches of decode attention and its combine kernel (twins of sim/kernels/attention_decode.cpp).
+// Launches of decode attention: append, attend, combine (twins of sim/kernels/attention_decode.cpp).
 #include "validate/twins/kernels/attention_decode.h"
 
 #include <cmath>
@@ -17,14 +17,19 @@ constexpr int kRows = 16 * kWarps;
 template <class T, int Dim>
 void launch_dim(const Attention& p, int splits, const DecodeBuffers& b, cudaStream_t stream) {
     using Shape = FlashShape<T, Dim, kWarps>;
+    const AppendArguments<T> fresh{p,
+                                   b.capacity,
+                                   static_cast<const T*>(b.new_k),
+                                   static_cast<const T*>(b.new_v),
+                                   static_cast<T*>(b.cache_k),
+                                   static_cast<T*>(b.cache_v)};
+    launch(append_kernel<T>, {ceil_of(append_packs(p), static_cast<long long>(kAppendThreads)), kAppendThreads}, stream, fresh);
     const DecodeArguments<T> arguments{p,
                                        b.capacity,
                                        splits,
                                        static_cast<const T*>(b.q),
-                                       static_cast<const T*>(b.new_k),
-                                       static_cast<const T*>(b.new_v),
-                                       static_cast<T*>(b.cache_k),
-                                       static_cast<T*>(b.cache_v),
+                                       static_cast<const T*>(b.cache_k),
+                                       static_cast<const T*>(b.cache_v),
                                        static_cast<T*>(b.out),
                                        b.partials,
                                        b.log_sums};

@@ -7,15 +7,14 @@
 namespace rafter::validate {
 
 /// p.seq_kv is the number of keys held, the p.seq_q new ones included; `capacity` >= p.seq_kv rows are allocated a sequence.
-/// Cache [batch][capacity][kv_heads][dim], new rows [batch][seq_q][kv_heads][dim]: the CTA of the last keys of the first query
-/// block appends them, everyone reads them where they came from. One split writes the output, more write fp32 partials
-/// [split][row of the output][dim] and log-sums [split][row of the output].
+/// Cache [batch][capacity][kv_heads][dim]. One split writes the output, more write fp32 partials [split][row of the output][dim]
+/// and log-sums [split][row of the output].
 template <class T>
 struct DecodeArguments {
     Attention p;
     int capacity, splits;
-    const T *q, *new_k, *new_v;
-    T *cache_k, *cache_v, *out;
+    const T *q, *cache_k, *cache_v;
+    T* out;
     float *partials, *log_sums;
 };
 
@@ -30,18 +29,31 @@ RAFTER_BOTH inline DecodePlace decode_place(const Attention& p, int rows, int in
     return {heads % pairs / p.kv_heads, heads % p.kv_heads, index % blocks * rows, heads / pairs};
 }
 
-template <class Shape, class T>
-__device__ void append_keys(const DecodeArguments<T>& args, const DecodePlace& at, const KeyRange& keys) {
-    constexpr int kPacks = Shape::kDim / 8;
+constexpr int kAppendThreads = 128;
+
+/// New rows [batch][seq_q][kv_heads][dim], a pack of K and of V a thread.
+template <class T>
+struct AppendArguments {
+    Attention p;
+    int capacity;
+    const T *new_k, *new_v;
+    T *cache_k, *cache_v;
+};
+
+RAFTER_BOTH inline long long append_packs(const Attention& p) {
+    return static_cast<long long>(p.batch) * p.seq_q * p.kv_heads * (p.head_dim / 8);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kAppendThreads) append_kernel(AppendArguments<T> args) {
     const Attention& p = args.p;
-    const int old = p.seq_kv - p.seq_q, from = most(keys.first, old);
-    for (int i = static_cast<int>(threadIdx.x); i < (keys.last - from) * kPacks; i += Shape::kThreads) {
-        const int key = from + i / kPacks, column = i % kPacks * 8;
-        const long long source = ((static_cast<long long>(at.sequence) * p.seq_q + key - old) * p.kv_heads + at.kv_head);
-        const long long target = ((static_cast<long long>(at.sequence) * args.capacity + key) * p.kv_heads + at.kv_head);
-        store_pack(args.cache_k + target * Shape::kDim + column, load_pack(args.new_k + source * Shape::kDim + column));
-        store_pack(args.cache_v + target * Shape::kDim + column, load_pack(args.new_v + source * Shape::kDim + column));
-    }
+    const long long pack = static_cast<long long>(blockIdx.x) * kAppendThreads + threadIdx.x;
+    if (pack >= append_packs(p)) return;
+    const long long width = static_cast<long long>(p.kv_heads) * (p.head_dim / 8), row = pack / width;
+    const long long key = row / p.seq_q * args.capacity + p.seq_kv - p.seq_q + row % p.seq_q;
+    const long long to = (key * width + pack % width) * 8;
+    store_pack(args.cache_k + to, load_pack(args.new_k + pack * 8));
+    store_pack(args.cache_v + to, load_pack(args.new_v + pack * 8));
 }
 
 /// Row `row` of the KV head is token row / group of query head kv_head * group + row % group.
@@ -79,23 +91,19 @@ __global__ void __launch_bounds__(Shape::kThreads) attention_decode_kernel(Decod
     T* shared = reinterpret_cast<T*>(dynamic_shared());
     const DecodePlace at = decode_place(p, Shape::kRows, static_cast<int>(blockIdx.x));
     const KeyRange keys = split_keys(p.seq_kv, Shape::kKeys, args.splits, at.split);
-    const int old = p.seq_kv - p.seq_q;
     fetch_heads<Shape, Shape::kRows>(shared, [&](int row) {
         const bool valid = at.row + row < p.rows();
         return valid ? args.q + query_row(p, at.sequence, at.kv_head, at.row + row) * Shape::kDim : nullptr;
     });
-    const auto row_of = [&](const T* cache, const T* fresh, int key) {
-        const long long line = key < old ? static_cast<long long>(at.sequence) * args.capacity + key
-                                         : static_cast<long long>(at.sequence) * p.seq_q + key - old;
-        return (key < old ? cache : fresh) + (line * p.kv_heads + at.kv_head) * Shape::kDim;
+    const auto cached = [&](int key) {
+        return ((static_cast<long long>(at.sequence) * args.capacity + key) * p.kv_heads + at.kv_head) * Shape::kDim;
     };
     FlashState<Shape> state(scale_log2);
     const bool works = at.row + static_cast<int>(threadIdx.x) / 32 * 16 < p.rows();  // of this warp
     flash_walk<Shape>(
-        state, shared, keys.first, keys.last, works, [&](int key) { return row_of(args.cache_k, args.new_k, key); },
-        [&](int key) { return row_of(args.cache_v, args.new_v, key); },
+        state, shared, keys.first, keys.last, works, [&](int key) { return args.cache_k + cached(key); },
+        [&](int key) { return args.cache_v + cached(key); },
         [&](int row) { return visible_keys((at.row + row) / p.group(), p.seq_q, p.seq_kv, p.causal); });
-    if (at.row == 0) append_keys<Shape>(args, at, keys);
     state.finish();
     decode_store(state, args, at);
 }
