@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -53,6 +54,8 @@ void add(stats::KernelResult& result, const machine::KernelMeasurement& measured
 
 /// The first pass finds the L2 empty, the second as the first has left it; the third shows whether that repeats itself.
 constexpr std::int64_t kWarmUpPasses = 2;
+/// What an L2 may hold of tensors so many times its size is left to the pass itself.
+constexpr std::int64_t kNegligibleShare = 32;
 
 class Run {
 public:
@@ -63,6 +66,7 @@ public:
 
 private:
     void prepare_caches();
+    std::int64_t warm_up_passes() const;
     void run_phases();
     void forget_results();
     void run_phase(const workload::Phase& phase);
@@ -254,15 +258,39 @@ void Run::prepare_caches() {
         for (const auto& input : first.inputs) l2_.produce(input.id, input.size.value);
     }
     if (protocol.caches != Caches::warm && protocol.caches != Caches::weights_cold) return;
-    const std::int64_t copies = protocol.caches == Caches::warm ? 1 : protocol.weight_copies;
-    for (std::int64_t pass = 0; pass < std::max(copies, kWarmUpPasses); ++pass) {
+    const std::int64_t passes = warm_up_passes();
+    for (std::int64_t pass = passes; pass > 0; --pass) {
         const L2State before = l2_;
-        copy_ = pass % copies;
+        if (protocol.caches == Caches::weights_cold) copy_ = pass % protocol.weight_copies;
         run_phases();
         forget_results();
-        if (copies == 1 && l2_ == before) break;
+        if (protocol.caches == Caches::warm && l2_ == before) break;
     }
     copy_ = 0;
+}
+
+/// Passes that can make a difference to the one reported. (E.4)
+std::int64_t Run::warm_up_passes() const {
+    std::map<std::string, std::int64_t> parameters, all;
+    for (const auto& phase : model_.phases) {
+        for (const auto& block : phase.blocks) {
+            for (const auto& layer : block.layers) {
+                for (const auto& t : layer.parameters) parameters[t.id] = all[t.id] = t.size.value;
+                for (const auto& t : layer.inputs) all[t.id] = t.size.value;
+                for (const auto& t : layer.outputs) all[t.id] = std::max(all[t.id], t.size.value);
+            }
+        }
+    }
+    const auto sum = [](const auto& tensors) {
+        std::int64_t total = 0;
+        for (const auto& [id, size] : tensors) total += size;
+        return total;
+    };
+    const std::int64_t capacity = gpu_.l2.capacity.value;
+    const bool cycled = options_.protocol.caches == Caches::weights_cold;
+    if (sum(all) / kNegligibleShare >= capacity) return 0;
+    if (cycled && sum(parameters) * options_.protocol.weight_copies <= 2 * capacity) return options_.protocol.weight_copies;
+    return cycled || sum(all) >= 2 * capacity ? 1 : kWarmUpPasses;
 }
 
 stats::RunResult Run::execute() {
