@@ -67,6 +67,7 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
     run.launch_gap = gap;
     run.ctas_per_sm = resident;
     run.l1_lines = l1_lines(kernel.resources, resident, gpu_.sm);
+    run.steady = !options_.exact;
     if (start.foreign_dirty > 0) run.warm.push_back({end_of(run.buffers), start.foreign_dirty, true});
     for (std::size_t i = 0; i < start.arguments.size(); ++i) {
         const auto& argument = start.arguments[i];
@@ -78,8 +79,11 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
     }
     const auto measured = machine_.run(run);
     ++simulated_;
-    events_ += measured.events;
-    line_requests_ += measured.line_requests;
+    events_ += measured.simulated_events;
+    line_requests_ += measured.simulated_lines;
+    lines_ += measured.line_requests;
+    ctas_ += kernel.grid;
+    simulated_ctas_ += measured.simulated_ctas;
     return measured;
 }
 

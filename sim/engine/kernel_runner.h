@@ -23,6 +23,9 @@ public:
     std::int64_t simulated() const { return simulated_; }
     std::int64_t events() const { return events_; }
     std::int64_t line_requests() const { return line_requests_; }
+    /// Of the kernels simulated: CTAs that were run, and line requests that were, as shares of all.
+    double cta_share() const { return share(simulated_ctas_, ctas_); }
+    double line_share() const { return share(line_requests_, lines_); }
 
 private:
     machine::KernelMeasurement simulate(const program::Kernel& kernel, const StartState& start, Femtoseconds gap);
@@ -32,7 +35,10 @@ private:
     machine::Machine machine_;
     std::unordered_map<std::string, machine::KernelMeasurement> memo_;
     machine::KernelMeasurement latest_;
-    std::int64_t simulated_{0}, events_{0}, line_requests_{0};
+    static double share(std::int64_t part, std::int64_t all) {
+        return all == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(all);
+    }
+    std::int64_t simulated_{0}, events_{0}, line_requests_{0}, lines_{0}, ctas_{0}, simulated_ctas_{0};
 };
 
 /// Addresses for a kernel's arguments: in order, each on a page of its own; equal tensors share one.

@@ -311,6 +311,8 @@ stats::RunResult Run::execute() {
     simulator.line_requests = runner_.line_requests();
     simulator.kernels_simulated = runner_.simulated();
     simulator.kernels_launched = launched_;
+    simulator.cta_share = runner_.cta_share();
+    simulator.line_share = runner_.line_share();
     simulator.mode = options_.exact ? "exact" : "memo";
     simulator.peak_rss_bytes = peak_rss_bytes();
     simulator.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

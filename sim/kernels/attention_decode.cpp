@@ -111,13 +111,15 @@ void AttentionDecode::store(Cta& cta, const Buffer& out, const Work& w) const {
 
 // K of the next block loads under the softmax and P V of this one, V of a block under its S.
 program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& buffers) const {
-    const Work w = work(cta.index());
+    Work w = work(cta.index());
     const std::int64_t step = p_.block.tile.n;
     Ticket next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, w.first);
     Ticket queries;
     load_queries(cta, buffers[0], w, queries);
     co_await cta.wait(queries);
     for (std::int64_t key = w.first; key < w.last; key += step) {
+        const std::int64_t done = (key - w.first) / step, left = (w.last - key) / step - 2;
+        w.last -= step * cta.step(done, done + left, 1);
         const Ticket v = load(cta, v_, p_.block.head_dim_v, buffers[1], w, key);
         co_await cta.wait(next_k);
         co_await cta.barrier();

@@ -37,6 +37,7 @@ public:
 
     explicit AttentionDecode(const Parameters& p);
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, p_.grid(), p_.q_blocks() * p_.splits}}; }
 
 private:
     struct Work {
@@ -62,6 +63,7 @@ public:
         : rows_(rows), dim_(dim), splits_(splits), out_(Matrix::packed(dim, out)) {}
     static std::int64_t grid(std::int64_t rows) { return ceil_div(rows, kRows); }
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, rows_ / kRows, 1}}; }
 
 private:
     std::int64_t rows_, dim_, splits_;

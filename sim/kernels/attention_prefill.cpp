@@ -12,6 +12,12 @@ using program::Path;
 using program::Ticket;
 using program::Vector;
 
+namespace {
+
+constexpr std::int64_t kAhead = 3;  // key blocks that are on their way, at most
+
+}  // namespace
+
 std::string AttentionPrefill::Parameters::text() const {
     std::string s;
     for (const std::int64_t field : {batch, heads, kv_heads, seq_q, seq_kv, window, q.offset, q.pitch, k.offset, k.pitch,
@@ -60,6 +66,21 @@ AttentionPrefill::Work AttentionPrefill::work(std::int64_t index) const {
     return {pair / p_.heads, pair % p_.heads, row, rows, p_.first_key(row), p_.last_key(row, rows)};
 }
 
+// Query blocks of one group of heads are alike when all see all keys; groups of heads are alike whatever the mask.
+program::Repeats AttentionPrefill::repeats(std::int64_t unit) const {
+    const std::int64_t blocks = p_.q_blocks(), in_group = p_.heads_together * blocks, pairs = p_.batch * p_.heads;
+    const std::int64_t whole = pairs / p_.heads_together * in_group;
+    program::Repeats all;
+    all[1] = unit < whole ? program::Repeat{0, whole, in_group, 0, false, !p_.causal}
+                          : program::Repeat{whole, pairs * blocks, in_group};
+    if (p_.causal || p_.window > 0) return all;
+    const std::int64_t group = unit / in_group, from = group * in_group;
+    const std::int64_t width = std::min(p_.heads_together, pairs - group * p_.heads_together);
+    const std::int64_t full = from + p_.seq_q / p_.block.tile.m * width, end = from + blocks * width;
+    all[0] = unit < full ? program::Repeat{from, full, width} : program::Repeat{full, end, width};
+    return all;
+}
+
 Ticket AttentionPrefill::load_k(Cta& cta, const std::vector<Buffer>& buffers, const Work& w, std::int64_t key) const {
     const std::int64_t head = w.head / (p_.heads / p_.kv_heads);
     Access a = p_.k.block(buffers[1], key, keys(w, key), head * p_.block.head_dim, p_.block.head_dim);
@@ -75,7 +96,7 @@ Ticket AttentionPrefill::load_v(Cta& cta, const std::vector<Buffer>& buffers, co
 }
 
 program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& buffers) const {
-    const Work w = work(cta.index());
+    Work w = work(cta.index());
     const std::int64_t step = p_.block.tile.n;
     Access q = p_.q.block(buffers[0], w.row, w.rows, w.head * p_.block.head_dim, p_.block.head_dim);
     q.address += w.sequence * p_.q_stride;
@@ -89,6 +110,8 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
         if (w.first + step < w.last) next_k = load_k(cta, buffers, w, w.first + step);
     }
     for (std::int64_t key = w.first; key < w.last; key += step) {
+        const std::int64_t done = (key - w.first) / step, left = (w.last - key) / step - kAhead;
+        w.last -= step * cta.step(done, done + left, 1);
         const std::int64_t now = keys(w, key);
         const bool more = key + step < w.last;
         const Ticket v = load_v(cta, buffers, w, key);

@@ -35,6 +35,7 @@ public:
 
     explicit AttentionPrefill(const Parameters& p);
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t unit) const override;
 
 private:
     struct Work {

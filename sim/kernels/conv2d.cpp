@@ -25,7 +25,9 @@ Conv2d::Conv2d(const GemmParameters& gemm, const Window& window)
       bits_(bits(gemm.a)),
       pointwise_(window.r == 1 && window.s == 1 && window.p == window.h && window.q == window.w && window.stride_h == 1 &&
                  window.stride_w == 1 && window.pad_top == 0 && window.pad_left == 0),
-      merges_(gemm.batch == 1 && window.dilation_w == 1 && window.c < gemm.tile.k) {}
+      merges_(gemm.batch == 1 && window.dilation_w == 1 && window.c < gemm.tile.k) {
+    if (!pointwise_) step_period_ = 0;  // taps find more or less of the image in the L1
+}
 
 /// cp.async gathers go through the L1, so that neighbouring taps find the halo there; TMA im2col loads bypass it.
 Path Conv2d::image_path() const { return p_.tile.feed == Feed::tma ? Path::async_copy : Path::through_l1; }

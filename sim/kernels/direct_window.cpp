@@ -32,6 +32,19 @@ DirectWindow::Work DirectWindow::work(std::int64_t index) const {
             std::min(channels, w.c - slice * channels)};
 }
 
+// Rows of blocks of one image are alike but for the borders, and images are.
+program::Repeats DirectWindow::repeats(std::int64_t unit) const {
+    const Window& w = p_.window;
+    const std::int64_t row = ceil_div(w.c, p_.channels_per_cta()) * ceil_div(w.q, kColumns), rows = ceil_div(w.p, kRows);
+    const std::int64_t image = unit / (row * rows) * row * rows, inner = image + (rows - 1) * row;
+    program::Repeats all;
+    all[0] = {image, inner, row};
+    if (unit < image + row) all[0] = {image, image + row, row};
+    if (unit >= inner) all[0] = {inner, image + row * rows, row};
+    all[1] = {0, w.n * row * rows, row * rows};
+    return all;
+}
+
 /// Every image row under the block, once: pixels between the first and the last tap.
 Ticket DirectWindow::load_image(Cta& cta, const Buffer& image, const Work& w) const {
     const Window& g = p_.window;

@@ -36,6 +36,7 @@ public:
 
     explicit DirectWindow(const Parameters& p) : p_(p) {}
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t unit) const override;
 
 private:
     struct Work {

@@ -29,6 +29,7 @@ public:
 
     explicit Elementwise(Parameters parameters) : p_(std::move(parameters)) {}
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, p_.ctas - 1, 1}}; }
 
 private:
     Parameters p_;

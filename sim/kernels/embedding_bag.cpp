@@ -20,6 +20,16 @@ Ticket EmbeddingBag::load_row(Cta& cta, const std::vector<Buffer>& buffers, std:
     return cta.load(access, Path::through_l1);
 }
 
+// CTAs of one table are alike, and tables are.
+program::Repeats EmbeddingBag::repeats(std::int64_t unit) const {
+    const std::int64_t table = unit * kBagsPerCta / p_.batch;
+    const std::int64_t first = ceil_div(table * p_.batch, kBagsPerCta), end = (table + 1) * p_.batch / kBagsPerCta;
+    program::Repeats all;
+    all[0] = {first, std::max(end, unit + 1), 1, 0, true};
+    if (p_.batch % kBagsPerCta == 0) all[1] = {0, grid(p_), p_.batch / kBagsPerCta, 0, true};
+    return all;
+}
+
 /// Additions of `rows` rows, `deep` of them one after another in the same bag.
 Vector EmbeddingBag::pool(std::int64_t rows, std::int64_t deep) const {
     Vector v;

@@ -32,6 +32,7 @@ public:
     EmbeddingBag(const Parameters& parameters, const IndexSource& indices)
         : p_(parameters), indices_(indices), table_(Matrix::packed(parameters.dim, parameters.weights)) {}
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t unit) const override;
 
 private:
     program::Ticket load_row(program::Cta& cta, const std::vector<program::Buffer>& buffers, std::int64_t bag,

@@ -47,6 +47,7 @@ std::string GemmParameters::text() const {
 
 Gemm::Gemm(const GemmParameters& parameters)
     : p_(parameters),
+      step_period_(step_period()),
       units_(parameters.units()),
       k_per_split_(parameters.blocks_per_split() * parameters.tile.k),
       tile_count_(parameters.tiles_m() * parameters.tiles_n()),
@@ -89,9 +90,53 @@ Gemm::Cursor Gemm::at(std::int64_t index) const {
     return {index, u.split * k_per_split_, u};
 }
 
-void Gemm::advance(Cursor& cursor) const {
+void Gemm::advance(Cta& cta, Cursor& cursor) const {
     cursor.k += p_.tile.k;
-    if (cursor.k >= cursor.unit.k_end) cursor = at(cursor.index + p_.grid);
+    if (cursor.k < cursor.unit.k_end) return;
+    cursor = at(p_.grid < units_ ? cta.next_unit(cursor.index, p_.grid) : units_);
+}
+
+/// A line holds several k blocks of a narrow tile: only whole lines of steps are alike.
+std::int64_t Gemm::step_period() const {
+    constexpr std::int64_t kLineBits = program::kLineBytes * 8;
+    const std::int64_t a = ceil_div(kLineBits, p_.tile.k * bits(p_.a)), b = ceil_div(kLineBits, p_.tile.k * bits(p_.b));
+    return p_.b_transposed ? std::max(a, b) : a;
+}
+
+void Gemm::leave_out(Cta& cta, Cursor& consumer, Cursor& producer) const {
+    if (step_period_ == 0) return;
+    const std::int64_t done = consumer.k / p_.tile.k - consumer.unit.split * p_.blocks_per_split();
+    const bool together = producer.index == consumer.index;
+    const std::int64_t left = together ? (consumer.unit.k_end - producer.k) / p_.tile.k : 0;
+    const std::int64_t skipped = cta.step(done, done + left, step_period_) * p_.tile.k;
+    consumer.unit.k_end -= skipped;
+    producer.unit.k_end -= skipped;
+}
+
+/// Columns of one raster group: A stays, B and C move on. The next group comes back to the columns of B.
+program::Repeat Gemm::columns_alike(std::int64_t first, std::int64_t tile) const {
+    const std::int64_t in_group = kRasterGroup * p_.tiles_n(), group = tile / in_group;
+    const std::int64_t rows = std::min(p_.tiles_m() - group * kRasterGroup, kRasterGroup), from = first + group * in_group;
+    const std::int64_t whole = from + rows * (p_.n / p_.tile.n), end = from + rows * p_.tiles_n();
+    if (first + tile >= whole) return {whole, end, rows};
+    const bool last = (group + 1) * kRasterGroup >= p_.tiles_m();
+    const std::int64_t group_bytes = (p_.n * bits(p_.b) + kRasterGroup * p_.tile.m * bits(p_.a)) * (p_.k / p_.splits) / 8;
+    return {from, whole, rows, last ? 0 : group_bytes};
+}
+
+/// Raster groups: each has rows of A of its own, all walk the columns of B.
+program::Repeat Gemm::groups_alike(std::int64_t first, std::int64_t tile) const {
+    const std::int64_t in_group = kRasterGroup * p_.tiles_n();
+    const std::int64_t whole = p_.m / p_.tile.m / kRasterGroup * in_group;
+    if (tile >= whole) return {first + whole, first + tile_count_, in_group};
+    return {first, first + whole, in_group};
+}
+
+program::Repeats Gemm::repeats(std::int64_t unit) const {
+    const std::int64_t outer = unit / tile_count_, first = outer * tile_count_, tile = unit % tile_count_;
+    const bool even = p_.k % (p_.splits * p_.tile.k) == 0;
+    const std::int64_t period = even ? tile_count_ : tile_count_ * p_.splits;
+    return {columns_alike(first, tile), groups_alike(first, tile), program::Repeat{0, units_, period}};
 }
 
 Ticket Gemm::load_b(Cta& cta, const Buffer& buffer, const Cursor& cursor) const {
@@ -181,7 +226,7 @@ void Gemm::refill(Cta& cta, const std::vector<Buffer>& buffers, Pipeline& pipe) 
     if (!more(pipe.producer)) return;
     pipe.arrival[pipe.filled] = load(cta, buffers, pipe.producer);
     pipe.filled = (pipe.filled + 1) % static_cast<std::size_t>(p_.tile.stages);
-    advance(pipe.producer);
+    advance(cta, pipe.producer);
 }
 
 program::Suspend Gemm::multiply_now(Cta& cta, const Cursor& cursor) const {
@@ -199,7 +244,8 @@ program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) con
     Ticket previous, extra;
     Unit done{};
     bool pending = false;  // the tile before this one still owes its epilogue
-    for (; more(consumer); advance(consumer)) {
+    for (; more(consumer); advance(cta, consumer)) {
+        leave_out(cta, consumer, pipe.producer);
         co_await cta.wait(pipe.arrival[pipe.used]);
         pipe.used = (pipe.used + 1) % static_cast<std::size_t>(p_.tile.stages);
         if (staged) co_await cta.shared(block_bytes(consumer));

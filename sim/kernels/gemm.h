@@ -47,6 +47,7 @@ public:
     static constexpr std::int64_t kMostStages = 16;
     explicit Gemm(const GemmParameters& parameters);
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t unit) const override;
 
 protected:
     /// One output tile over one range of k.
@@ -76,11 +77,16 @@ private:
     };
     Unit unit(std::int64_t index) const;
     Cursor at(std::int64_t index) const;
-    void advance(Cursor& cursor) const;
+    void advance(program::Cta& cta, Cursor& cursor) const;
     bool more(const Cursor& cursor) const { return cursor.index < units_; }
     bool ends_unit(const Cursor& cursor) const { return cursor.k + p_.tile.k >= cursor.unit.k_end; }
 
     std::int64_t block_bytes(const Cursor& cursor) const;
+    program::Repeat columns_alike(std::int64_t first, std::int64_t tile) const;
+    program::Repeat groups_alike(std::int64_t first, std::int64_t tile) const;
+    std::int64_t step_period() const;
+    /// Ends the tile earlier by the steps that the machine leaves out.
+    void leave_out(program::Cta& cta, Cursor& consumer, Cursor& producer) const;
     /// Loads the next block of the CTA's sequence, if there is one.
     void refill(program::Cta& cta, const std::vector<program::Buffer>& buffers, Pipeline& pipe) const;
     program::Suspend multiply_now(program::Cta& cta, const Cursor& cursor) const;
@@ -93,6 +99,7 @@ private:
 
 protected:
     GemmParameters p_;
+    std::int64_t step_period_;  ///< k blocks after which the accesses repeat; 0: they never do
 
 private:
     std::int64_t units_, k_per_split_, tile_count_;

@@ -103,7 +103,8 @@ program::TileProgram RnnCell::run(Cta& cta, const std::vector<Buffer>& buffers) 
         co_await cta.wait(weights);
     }
     std::array<Ticket, kStages> arrival;
-    for (std::int64_t step = 0; step < p_.steps; ++step) {
+    for (std::int64_t step = 0, steps = p_.steps; step < steps; ++step) {
+        if (p_.persistent) steps -= cta.step(step, steps, 1);
         for (w.row = group * p_.tile.m; w.row < p_.batch; w.row += p_.row_groups * p_.tile.m) {
             w.rows = std::min(p_.tile.m, p_.batch - w.row);
             std::int64_t ahead = 0;
@@ -126,7 +127,7 @@ program::TileProgram RnnCell::run(Cta& cta, const std::vector<Buffer>& buffers) 
             co_await cta.vector(cell);
             store(cta, buffers, w, step);
         }
-        if (p_.persistent && step + 1 < p_.steps) co_await cta.grid_sync();
+        if (p_.persistent && step + 1 < steps) co_await cta.grid_sync();
     }
 }
 

@@ -34,6 +34,7 @@ public:
 
     explicit RowReduction(Parameters parameters) : p_(std::move(parameters)) {}
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, p_.rows / p_.rows_per_cta, 1}}; }
 
 private:
     program::Vector work(std::int64_t elements) const;

@@ -21,6 +21,7 @@ public:
         : elements_(rows * n), n_(n), splits_(splits), epilogue_(epilogue) {}
     static std::int64_t grid(std::int64_t rows, std::int64_t n) { return ceil_div(rows * n, kElements); }
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
+    program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, elements_ / kElements, 1}}; }
 
 private:
     program::Ticket load_operands(program::Cta& cta, const std::vector<program::Buffer>& buffers, std::int64_t from,

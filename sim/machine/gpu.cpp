@@ -42,7 +42,9 @@ void Gpu::reset(const KernelRun& run) {
     launch.slots = run.ctas_per_sm;
     launch.l1_lines = run.l1_lines;
     for (auto& sm : sms_) sm->begin_kernel(launch);
-    grid_.begin(*run.kernel, run.buffers, gpu_.launch.grid_sync.value);
+    left_out_ = {};
+    grid_.begin(*run.kernel, run.buffers, gpu_.launch.grid_sync.value, run.ctas_per_sm * gpu_.sm.count,
+                run.steady ? this : nullptr);
 }
 
 // Ranges come oldest first: each was used a microsecond after the one before it.
@@ -64,7 +66,7 @@ void Gpu::dispatch() {
         for (auto& sm : sms_) {
             if (grid_.exhausted()) break;
             if (!sm->has_free_slot()) continue;
-            sm->place(grid_.take(), now);
+            sm->place(grid_.take(now), now);
             placed = true;
         }
     }
@@ -80,25 +82,18 @@ KernelMeasurement Gpu::run(const KernelRun& run) {
     return measure(run);
 }
 
-KernelMeasurement Gpu::measure(const KernelRun& run) {
+KernelMeasurement Gpu::measure(const KernelRun& run) const {
+    const model::Tally total = read(grid_.end());
     KernelMeasurement result;
-    result.time = Femtoseconds(grid_.end());
-    Fs resident = 0;
-    for (const auto& sm : sms_) {
-        const auto& times = sm->breakdown().times();
-        for (std::size_t i = 0; i < times.size(); ++i) result.causes[i] += times[i];
-        const auto& counters = sm->memory_counters();
-        result.line_requests += counters.lines;
-        result.events += sm->events();
-        result.traffic.l1_read += Bytes(counters.l1_read + sm->shared_bytes());
-        result.traffic.l1_write += Bytes(counters.l1_write);
-        resident += sm->resident_time();
-    }
-    result.traffic.l2_read = Bytes(crossbar_.read_bytes());
-    result.traffic.l2_write = Bytes(crossbar_.write_bytes());
-    result.traffic.hbm_read = Bytes(dram_.read_bytes());
-    result.traffic.hbm_write = Bytes(dram_.write_bytes());
-    result.resident = Femtoseconds(resident);
+    result.time = Femtoseconds(total.time);
+    result.causes = total.causes;
+    result.traffic = total.traffic;
+    result.resident = Femtoseconds(total.resident);
+    result.line_requests = total.lines;
+    result.events = total.events;
+    result.simulated_lines = total.lines - left_out_.lines;
+    result.simulated_events = total.events - left_out_.events;
+    result.simulated_ctas = grid_.simulated();
     count_residency(run, result);
     return result;
 }

@@ -11,10 +11,11 @@
 #include "sim/machine/l2_slice.h"
 #include "sim/machine/machine.h"
 #include "sim/machine/sm.h"
+#include "sim/model/meter.h"
 
 namespace rafter::machine {
 
-class Gpu : public sc_core::sc_module {
+class Gpu : public sc_core::sc_module, private model::Meter {
 public:
     SC_HAS_PROCESS(Gpu);
     Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu);
@@ -22,10 +23,18 @@ public:
     KernelMeasurement run(const KernelRun& run);
 
 private:
+    model::Tally read(Fs now) const override;
+    void leave_out(const model::Tally& sample, std::int64_t n, std::int64_t d, Fs now) override;
+    std::int64_t l2_lines() const override;
+    double hbm_bytes(Fs time) const override;
+
+    model::Tally simulated(Fs now) const;
+    void balance(model::Tally& part) const;
+    void age_l2(const model::Tally& sample, model::Tally& part, Fs now);
     void dispatch();  ///< the command processor's work: the launch gap is over, hand out the first CTAs
     void reset(const KernelRun& run);
     void install(const WarmRange& range, Fs order);
-    KernelMeasurement measure(const KernelRun& run);
+    KernelMeasurement measure(const KernelRun& run) const;
     void count_residency(const KernelRun& run, KernelMeasurement& result) const;
 
     const config::HwConfig gpu_;
@@ -35,6 +44,7 @@ private:
     Crossbar crossbar_;
     std::vector<std::unique_ptr<L2Slice>> slices_;
     Dram dram_;
+    model::Tally left_out_;
 };
 
 }  // namespace rafter::machine

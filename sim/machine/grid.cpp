@@ -8,13 +8,41 @@
 
 namespace rafter::machine {
 
-void Grid::begin(const program::Kernel& kernel, const std::vector<program::Buffer>& buffers, Fs grid_sync) {
+void Grid::begin(const program::Kernel& kernel, const std::vector<program::Buffer>& buffers, Fs grid_sync, std::int64_t slots,
+                 model::Meter* meter) {
     kernel_ = &kernel;
     buffers_ = &buffers;
     grid_sync_ = grid_sync;
-    end_ = latest_arrival_ = next_ = finished_ = 0;
+    end_ = latest_arrival_ = next_ = finished_ = simulated_ = 0;
+    cuts_.clear();
+    newest_ = kernel.grid - 1;
+    units_.begin(*kernel.code, kernel.grid, std::min(slots, kernel.grid), meter);
+    loops_.begin(meter);
     waiting_.clear();
     waiting_.reserve(static_cast<std::size_t>(kernel.cooperative ? kernel.grid : 0));
+}
+
+std::int64_t Grid::take(Fs now) {
+    const std::int64_t left_out = units_.before(next_, 0, now);
+    next_ += left_out;
+    finished_ += left_out;
+    ++simulated_;
+    return next_++;
+}
+
+// A CTA passes each cut once: with the unit that was to be at or behind its beginning.
+std::int64_t Grid::next_unit(std::int64_t unit, std::int64_t stride, Fs now) {
+    std::int64_t next = unit + stride;
+    for (const Cut& cut : cuts_) {
+        if (unit < cut.from && next >= cut.from) next += cut.units;
+    }
+    if (next <= newest_) return next;
+    newest_ = next;
+    const std::int64_t left_out = units_.before(next, stride, now);
+    if (left_out == 0) return next;
+    cuts_.push_back({next, left_out});
+    newest_ += left_out;
+    return newest_;
 }
 
 void Grid::finished(Fs drained) {

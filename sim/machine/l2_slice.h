@@ -23,6 +23,7 @@ public:
     /// Marks a line as held and last used at `when` (before the kernel: negative).
     void install(std::uint64_t local, bool dirty, Fs when);
     const model::TagArray& tags() const { return tags_; }
+    model::TagArray& tags() { return tags_; }
     std::uint64_t global_line(std::uint64_t local) const { return interleave_.unit(static_cast<std::uint64_t>(index_), local); }
 
 private:

@@ -25,6 +25,7 @@ struct KernelRun {
     Femtoseconds launch_gap{};
     std::int64_t ctas_per_sm{1};
     std::int64_t l1_lines{0};  ///< what the shared-memory carve-out leaves
+    bool steady{true};         ///< leave out what repeats (docs/model/steady.md)
 };
 
 /// What a range of addresses holds in the L2 when the kernel has ended.
@@ -38,8 +39,9 @@ struct KernelMeasurement {
     stats::Traffic traffic;
     Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
     std::int64_t line_requests{0}, events{0};
-    std::vector<Residency> buffers;  ///< same order as KernelRun::buffers
-    std::vector<Residency> warm;     ///< same order as KernelRun::warm; 0 where the range lies in a buffer
+    std::int64_t simulated_lines{0}, simulated_events{0}, simulated_ctas{0};  ///< the others were left out
+    std::vector<Residency> buffers;                                           ///< same order as KernelRun::buffers
+    std::vector<Residency> warm;  ///< same order as KernelRun::warm; 0 where the range lies in a buffer
 };
 
 class Machine {

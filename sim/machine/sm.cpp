@@ -86,7 +86,7 @@ void Sm::finish(int slot, Fs now) {
     grid_.finished(std::max(now, cta.drained()));
     free_.push_back(slot);
     if (--resident_ == 0) resident_time_ += now - resident_since_;
-    if (!grid_.exhausted()) place(grid_.take(), now);
+    if (!grid_.exhausted()) place(grid_.take(now), now);
 }
 
 // Whatever pipe is busy has the time first; what is left belongs to the wake-up that ends the interval. (S.8)

@@ -44,7 +44,9 @@ public:
     void end_kernel(Fs end);
 
     const stats::Breakdown& breakdown() const { return breakdown_; }
-    Fs resident_time() const { return resident_time_; }
+    Fs resident_time(Fs now) const { return resident_time_ + (resident_ > 0 ? now - resident_since_ : 0); }
+    bool busy() const { return resident_ > 0; }
+    bool used() const { return ran_ > 0; }  ///< has had a CTA
     const LoadStoreUnit::Counters& memory_counters() const { return load_store_.counters(); }
     std::int64_t shared_bytes() const { return pipes_.shared_bytes(); }
     std::int64_t events() const { return events_; }

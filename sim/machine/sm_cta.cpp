@@ -1,5 +1,7 @@
 #include "sim/machine/sm_cta.h"
 
+#include <utility>
+
 namespace rafter::machine {
 
 using program::Suspend;
@@ -9,6 +11,8 @@ using stats::Cause;
 void SmCta::start(std::int64_t index, const program::Kernel& kernel, const std::vector<program::Buffer>& buffers) {
     index_ = index;
     drained_ = {};
+    newest_unit_ = -1;
+    sm_.grid_.loops().enter(loop_);
     program_ = kernel.code->run(*this, buffers);
 }
 
@@ -16,19 +20,45 @@ bool SmCta::resume(Fs now) {
     now_ = now;
     if (program_.resume()) return true;
     program_ = {};
+    sm_.grid_.loops().leave(loop_);
+    if (newest_unit_ < 0) sm_.grid_.units().ended(loop_.lines);
     return false;
 }
 
-Ticket SmCta::load(const program::Access& access, program::Path path) { return sm_.load_store_.load(access, path, now_); }
+std::int64_t SmCta::step(std::int64_t step, std::int64_t steps, std::int64_t period) {
+    return sm_.grid_.loops().step(loop_, step, steps, period, now_);
+}
+
+std::int64_t SmCta::next_unit(std::int64_t unit, std::int64_t stride) {
+    if (unit > newest_unit_) {
+        newest_unit_ = unit;
+        sm_.grid_.units().ended(std::exchange(loop_.lines, 0));
+    }
+    return sm_.grid_.next_unit(unit, stride, now_);
+}
+
+Ticket SmCta::load(const program::Access& access, program::Path path) {
+    const std::int64_t before = sm_.load_store_.counters().lines;
+    const Ticket ticket = sm_.load_store_.load(access, path, now_);
+    loop_.lines += sm_.load_store_.counters().lines - before;
+    return ticket;
+}
 
 Ticket SmCta::remember(const Ticket& ticket) {
     if (ticket.ready_fs > drained_.ready_fs) drained_ = ticket;
     return ticket;
 }
 
-Ticket SmCta::store(const program::Access& access) { return remember(sm_.load_store_.store(access, Kind::write, now_)); }
+Ticket SmCta::store(const program::Access& access, Kind kind) {
+    const std::int64_t before = sm_.load_store_.counters().lines;
+    const Ticket ticket = sm_.load_store_.store(access, kind, now_);
+    loop_.lines += sm_.load_store_.counters().lines - before;
+    return remember(ticket);
+}
 
-Ticket SmCta::atomic_add(const program::Access& access) { return remember(sm_.load_store_.store(access, Kind::atomic, now_)); }
+Ticket SmCta::store(const program::Access& access) { return store(access, Kind::write); }
+
+Ticket SmCta::atomic_add(const program::Access& access) { return store(access, Kind::atomic); }
 
 Ticket SmCta::mma_async(const program::Mma& mma) {
     const auto done = sm_.pipes_.mma(mma, now_);

@@ -18,6 +18,8 @@ public:
     stats::Cause drain_cause() const { return static_cast<stats::Cause>(drained_.cause); }
 
     std::int64_t index() const override { return index_; }
+    std::int64_t step(std::int64_t step, std::int64_t steps, std::int64_t period) override;
+    std::int64_t next_unit(std::int64_t unit, std::int64_t stride) override;
     program::Ticket load(const program::Access& access, program::Path path) override;
     program::Ticket store(const program::Access& access) override;
     program::Ticket atomic_add(const program::Access& access) override;
@@ -32,11 +34,14 @@ public:
 private:
     program::Suspend until(Fs at, stats::Cause cause);
     program::Ticket remember(const program::Ticket& ticket);
+    program::Ticket store(const program::Access& access, Kind kind);
 
     Sm& sm_;
     int slot_;
     std::int64_t index_{0};
+    std::int64_t newest_unit_{-1};  ///< that a persistent program has left behind
     Fs now_{0};
+    Loop loop_;
     program::Ticket drained_;
     program::TileProgram program_;
 };

@@ -73,6 +73,7 @@ void TagArray::resize(std::int64_t lines) {
 // An empty way was last used a second ago: it goes before any line.
 void TagArray::clear() {
     std::fill(host_lines_.begin(), host_lines_.end(), HostLine{});
+    fills_ = 0;
     if (ways_ == 0) return;
     for (std::uint64_t set = 0; set < sets_.divisor(); ++set) std::fill_n(block(set) + padded_, ways_, kLongAgo);
 }
@@ -142,10 +143,55 @@ TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMa
     last_used_ = &set[padded_ + way];
     if (fetch) outcome.missing = granules(valid);
     outcome.evicted_dirty = mask(entry);
-    if (outcome.evicted_dirty != 0) outcome.victim = line_of(where.set, (entry >> 8) - 1);
+    if (outcome.evicted_dirty != 0) outcome.victim = line_of(where.set, tag_of(entry));
     entry = (where.tag + 1) << 8 | static_cast<std::uint32_t>(outcome.missing) << 4 | bits;
     *last_used_ = time;
+    ++fills_;
     return outcome;
+}
+
+/// The next way behind `from` that holds a (dirty) line used since `youngest`, or -1.
+std::int64_t TagArray::next_used(const std::uint32_t* set, std::int64_t from, std::uint32_t youngest, bool dirty) const {
+    for (std::int64_t i = 1; i <= ways_; ++i) {
+        const std::int64_t way = (from + i) % ways_;
+        const bool used = static_cast<std::int32_t>(set[padded_ + way] - youngest) >= 0;
+        if (used && set[way] != 0 && (mask(set[way]) != 0) == dirty) return way;
+    }
+    return -1;
+}
+
+// What enters takes after a line of the set that was used of late, so that it counts for the same buffer.
+void TagArray::age_set(std::uint32_t* set, std::int64_t ways, const Entering& entering, Aged& aged) const {
+    const std::uint32_t youngest = tick(entering.since), now = tick(entering.now);
+    std::int64_t model = 0;
+    for (std::int64_t i = 0; i < ways; ++i) {
+        const std::int64_t way = oldest(set, now);
+        std::uint32_t& used = set[padded_ + way];
+        if (static_cast<std::int32_t>(used - youngest) >= 0) return;
+        std::uint32_t& entry = set[way];
+        if (used != kLongAgo) aged.written_sectors += std::popcount(granules(mask(entry)));
+        aged.dirty += entering.dirty;
+        const bool dirty = aged.dirty >= 1024;
+        const std::int64_t like = next_used(set, model, youngest, dirty);
+        if (like >= 0) model = like;
+        entry = like >= 0 ? set[like] : entry & ~std::uint32_t{kAllSectors};
+        if (entry != 0) entry |= kGhost;
+        if (mask(entry) != 0) aged.dirty -= 1024;
+        used = now;
+        ++aged.replaced;
+    }
+}
+
+TagArray::Aged TagArray::age(const Entering& entering) {
+    Aged aged;
+    if (ways_ == 0) return aged;
+    const auto sets = static_cast<std::int64_t>(sets_.divisor());
+    const std::int64_t each = entering.lines / sets, rest = entering.lines % sets;
+    for (std::int64_t set = 0; set < sets; ++set) {
+        const std::int64_t here = each + (rest * (set + 1) / sets - rest * set / sets);
+        age_set(block(static_cast<std::uint64_t>(set)), std::min(here, ways_), entering, aged);
+    }
+    return aged;
 }
 
 void TagArray::set_ready(Fs ready) {

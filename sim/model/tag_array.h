@@ -41,6 +41,21 @@ public:
         __builtin_prefetch(set + padded_);
     }
 
+    /// What age() did: ways that stand for other lines now, and DRAM granules' worth of dirty sectors that left with the old.
+    struct Aged {
+        std::int64_t replaced{0}, written_sectors{0};
+        std::int64_t dirty{0};  ///< lines x 1024 that have still to enter dirty
+    };
+    /// Lines that nobody will ask for enter at `now`: ways used least recently, but none used since `since`, stand for them.
+    /// docs/ model/steady.md
+    struct Entering {
+        std::int64_t lines{0};
+        std::int64_t dirty{0};  ///< of 1024
+        Fs since{0}, now{0};
+    };
+    Aged age(const Entering& entering);
+    std::int64_t fills() const { return fills_; }  ///< lines that have entered since clear()
+
     void clear();
     /// Empties the array and gives it another capacity. Errors: InternalError beyond the one it was made with.
     void resize(std::int64_t lines);
@@ -52,7 +67,7 @@ public:
         for (std::uint64_t set = 0; ways_ > 0 && set < sets_.divisor(); ++set)
             for (std::int64_t way = 0; way < ways_; ++way) {
                 const std::uint32_t entry = block(set)[way];
-                if (entry != 0) visit(line_of(set, (entry >> 8) - 1), mask(entry >> 4), mask(entry));
+                if (entry != 0) visit(line_of(set, tag_of(entry)), mask(entry >> 4), mask(entry));
             }
     }
 
@@ -68,6 +83,9 @@ private:
         const std::uint32_t pairs = (sectors | sectors >> 1) & 0x5;
         return mask(pairs | pairs << 1);
     }
+    /// Set in the entry of a way that stands for a line nobody asks for: no tag is that large.
+    static constexpr std::uint32_t kGhost = 1U << 31;
+    static std::uint64_t tag_of(std::uint32_t entry) { return ((entry & ~kGhost) >> 8) - 1; }
     static SectorMask mask(std::uint32_t bits) { return static_cast<SectorMask>(bits & 0xF); }
     Where locate(std::uint64_t line) const {
         const std::uint64_t tag = sets_.quotient(line);
@@ -80,6 +98,8 @@ private:
     Outcome touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now);
     std::int64_t find(const std::uint32_t* set, std::uint32_t tag) const;    ///< way, or -1
     std::int64_t oldest(const std::uint32_t* set, std::uint32_t now) const;  ///< way used least recently
+    std::int64_t next_used(const std::uint32_t* set, std::int64_t from, std::uint32_t youngest, bool dirty) const;
+    void age_set(std::uint32_t* set, std::int64_t ways, const Entering& entering, Aged& aged) const;
 
     /// A set is one block: the entries ((tag + 1) << 8 | valid << 4 | dirty), then their last uses in 2^20 fs, both padded to
     /// 4 ways; blocks begin on a cache line of the host.
@@ -95,6 +115,7 @@ private:
     Divider sets_;
     std::vector<HostLine, ArenaAllocator<HostLine>> host_lines_;
     std::uint32_t* last_used_{nullptr};  ///< of the way touched last
+    std::int64_t fills_{0};
 };
 
 }  // namespace rafter::model

@@ -52,6 +52,12 @@ public:
     /// Index of this CTA in the grid, in launch order.
     virtual std::int64_t index() const = 0;
 
+    /// The CTA is about to begin step `step` of a loop in which the steps up to `steps` are alike, or repeat after `period`.
+    /// Returns how many of those ahead to leave out: the loop ends that much earlier. (docs/model/steady.md)
+    virtual std::int64_t step(std::int64_t /*step*/, std::int64_t /*steps*/, std::int64_t /*period*/) { return 0; }
+    /// Persistent kernels: the unit of work that follows `unit` when the grid takes `stride` units a round.
+    virtual std::int64_t next_unit(std::int64_t unit, std::int64_t stride) { return unit + stride; }
+
     /// Starts a load; does not suspend. The in-flight budget of the SM delays the later lines of a large one.
     virtual Ticket load(const Access& access, Path path) = 0;
     /// Starts a store of the CTA's data. Retires in the background; a CTA is done when its stores are on their way.

@@ -1,6 +1,7 @@
 // A kernel launch as a plain value: grid, resources, arguments, and the program each CTA runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,10 +31,26 @@ struct Argument {
     Use use{Use::read};
 };
 
+/// Units of work that are alike: those of [first, end) do the same on other data, `period` of them after each other. A unit is a
+/// CTA, or a tile of a persistent kernel. `first` is a place where nothing of the data before is used again but what every period
+/// uses.
+struct Repeat {
+    std::int64_t first{0}, end{0}, period{0};
+    std::int64_t reuse_bytes{0};  ///< touched until data of this stretch is used again outside of it; 0: it never is
+    bool gathers{false};          ///< what a unit finds in the L2 depends on all units before it
+    bool uniform{true};           ///< the units of a period cost the same
+    friend bool operator==(const Repeat&, const Repeat&) = default;
+};
+/// Stretches inside stretches, shortest period first; period 0: none at this level.
+using Repeats = std::array<Repeat, 3>;
+
 /// The code of a kernel. One object serves all CTAs; `run` is a coroutine and must not keep references to temporaries.
 class Code {
 public:
     virtual ~Code() = default;
+    /// The stretches of like units that hold `unit`; asked again at the first of their ends, if that
+    /// is ahead. None: every unit has to be run.
+    virtual Repeats repeats(std::int64_t /*unit*/) const { return {}; }
     /// `buffers[i]` belongs to argument i of the kernel and outlives the program.
     virtual TileProgram run(Cta& cta, const std::vector<Buffer>& buffers) const = 0;
 };

@@ -137,6 +137,8 @@ Json simulator(const stats::SimulatorInfo& s) {
             {"peak_rss_bytes", s.peak_rss_bytes},
             {"kernels_launched", s.kernels_launched},
             {"kernels_simulated", s.kernels_simulated},
+            {"simulated_cta_share", s.cta_share},
+            {"simulated_line_share", s.line_share},
             {"mode", s.mode}};
 }
 

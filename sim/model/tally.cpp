@@ -1,0 +1,49 @@
+#include "sim/model/tally.h"
+
+namespace rafter::model {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+/// Applies `change(mine, other)` to every count but the clock.
+template <class Change>
+void for_each_count(Tally& mine, const Tally& o, Change change) {
+    change(mine.time, o.time);
+    change(mine.progress, o.progress);
+    for (std::size_t i = 0; i < stats::kCauses; ++i) change(mine.causes[i].value, o.causes[i].value);
+    change(mine.traffic.l1_read.value, o.traffic.l1_read.value);
+    change(mine.traffic.l1_write.value, o.traffic.l1_write.value);
+    change(mine.traffic.l2_read.value, o.traffic.l2_read.value);
+    change(mine.traffic.l2_write.value, o.traffic.l2_write.value);
+    change(mine.traffic.hbm_read.value, o.traffic.hbm_read.value);
+    change(mine.traffic.hbm_write.value, o.traffic.hbm_write.value);
+    change(mine.resident, o.resident);
+    change(mine.lines, o.lines);
+    change(mine.events, o.events);
+    change(mine.fills, o.fills);
+    change(mine.units, o.units);
+    change(mine.unit_lines, o.unit_lines);
+    change(mine.hbm_capacity, o.hbm_capacity);
+}
+
+}  // namespace
+
+Tally& Tally::operator+=(const Tally& o) {
+    for_each_count(*this, o, [](std::int64_t& a, std::int64_t b) { a += b; });
+    return *this;
+}
+
+Tally Tally::operator-(const Tally& o) const {
+    Tally difference = *this;
+    for_each_count(difference, o, [](std::int64_t& a, std::int64_t b) { a -= b; });
+    return difference;
+}
+
+Tally Tally::scaled(std::int64_t n, std::int64_t d) const {
+    Tally part = *this;
+    for_each_count(part, part, [&](std::int64_t& a, std::int64_t) { a = static_cast<std::int64_t>(Wide{a} * n / d); });
+    return part;
+}
+
+}  // namespace rafter::model

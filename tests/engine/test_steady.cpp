@@ -1,0 +1,57 @@
+// What is left out in steady states against simulating all of it: within 1 %. docs/model/steady.md.
+#include <cmath>
+
+#include "tests/support.h"
+
+using rafter::test::Json;
+using rafter::test::run;
+using rafter::test::Settings;
+
+namespace {
+
+/// Runs both ways; at least `left_out` of the line requests must have been left out.
+void check(const std::string& workload, const std::string& gpu, const Settings& dims, double left_out) {
+    const Json steady = run(workload, {dims, {}, gpu, false}), exact = run(workload, {dims, {}, gpu, true});
+    const auto total = [](const Json& r, const char* key) { return r["totals"][key].get<double>(); };
+    INFO(workload << " on " << gpu);
+    CHECK(exact["simulator"]["simulated_line_share"].get<double>() == 1.0);
+    CHECK(steady["simulator"]["simulated_line_share"].get<double>() <= 1.0 - left_out);
+    CHECK(total(steady, "time_s") == Approx(total(exact, "time_s")).epsilon(0.01));
+    CHECK(total(steady, "flops") == total(exact, "flops"));
+    for (const char* level : {"l1_read_bytes", "l1_write_bytes", "l2_read_bytes", "l2_write_bytes"})
+        CHECK(total(steady, level) == Approx(total(exact, level)).epsilon(0.01));
+}
+
+}  // namespace
+
+TEST_CASE("steady: a large product", "[steady]") {
+    check("gemm", "a100-sxm4-80gb", {}, 0.3);
+    check("gemm", "t4", {}, 0.3);
+    check("gemm", "h100-sxm5-80gb", {{"k", "8192"}}, 0.1);
+}
+
+TEST_CASE("steady: a product of few outputs and a long sum", "[steady]") {
+    check("gemm", "a100-sxm4-80gb", {{"m", "1024"}, {"n", "8"}, {"k", "300000"}}, 0.4);
+    check("gemm", "h100-sxm5-80gb", {{"m", "1024"}, {"n", "8"}, {"k", "500000"}}, 0.2);
+}
+
+TEST_CASE("steady: a convolution", "[steady]") {
+    check("conv", "a100-sxm4-80gb", {{"batch", "1024"}, {"channels", "64"}, {"filters", "64"}}, 0.3);
+    check("conv", "t4", {{"batch", "64"}}, 0.25);
+}
+
+TEST_CASE("steady: attention over a prompt", "[steady]") {
+    check("prefill", "a100-sxm4-80gb", {}, 0.2);
+    check("prefill_full", "a100-sxm4-80gb", {}, 0.3);
+}
+
+TEST_CASE("steady: attention over a cache", "[steady]") { check("cache", "t4", {}, 0.3); }
+
+TEST_CASE("steady: look-ups", "[steady]") { check("gather", "t4", {{"batch", "65536"}}, 0.3); }
+
+TEST_CASE("steady: streams", "[steady]") {
+    check("copy", "t4", {{"elements", "67108864"}}, 0.5);
+    check("copy", "h100-sxm5-80gb", {{"elements", "268435456"}}, 0.3);
+    check("norm", "a100-sxm4-80gb", {}, 0.4);
+    check("norm", "t4", {{"rows", "32768"}}, 0.4);
+}
