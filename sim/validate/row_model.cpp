@@ -1,6 +1,7 @@
 #include "sim/validate/row_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -88,17 +89,30 @@ std::string attention(Context& c) {
                     c.shape.take_or("window", "0"), c.protocol.includes_kv_write ? ", writes_kv: true" : ""));
 }
 
+/// p and q are written for the reader; they must be what the other sizes make them.
+void check_output(Context& c, const char* given, const char* size, const char* window, const char* stride, const char* pad) {
+    const std::string text = c.shape.take_or(given, "");
+    if (text.empty()) return;
+    const auto number = [&](const std::string& value) { return parse_positive(value).value_or(0); };
+    const double padded = number(c.shape.take(size)) + 2 * number(c.shape.take_or(pad, "0")) - number(c.shape.take(window));
+    const double step = std::max(1.0, number(c.shape.take_or(stride, "1")));
+    const double outputs = std::floor(padded / step) + 1;
+    if (number(text) != outputs) c.shape.fail(fmt::format("shape: {}={}, but the other sizes give {}", given, text, outputs));
+}
+
 std::string conv(Context& c) {
     if (const std::string pass = c.shape.take_or("pass", "fwd"); pass != "fwd")
         c.shape.fail(fmt::format("conv pass={} is not modelled", pass));
-    c.shape.take_or("p", ""), c.shape.take_or("q", "");
+    check_output(c, "p", "h", "r", "stride_h", "pad_h");
+    check_output(c, "q", "w", "s", "stride_w", "pad_w");
     const std::string pad_h = c.shape.take_or("pad_h", "0"), pad_w = c.shape.take_or("pad_w", "0");
     return layer(
         "conv2d",
-        fmt::format("n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, padding: [{}, {}, {}, {}]",
-                    c.shape.take("n"), c.shape.take("c"), c.shape.take("h"), c.shape.take("w"), c.shape.take("k"),
-                    c.shape.take("r"), c.shape.take("s"), c.shape.take_or("stride_h", "1"), c.shape.take_or("stride_w", "1"),
-                    pad_h, pad_w, pad_h, pad_w));
+        fmt::format(
+            "n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, groups: {}, padding: [{}, {}, {}, {}]",
+            c.shape.take("n"), c.shape.take("c"), c.shape.take("h"), c.shape.take("w"), c.shape.take("k"), c.shape.take("r"),
+            c.shape.take("s"), c.shape.take_or("stride_h", "1"), c.shape.take_or("stride_w", "1"), c.shape.take_or("groups", "1"),
+            pad_h, pad_w, pad_h, pad_w));
 }
 
 std::string recurrent(Context& c) {
