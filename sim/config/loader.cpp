@@ -42,7 +42,8 @@ public:
     /// Where the file is silent the default stands in the effective config, as an estimate with its reason.
     Femtoseconds time_or(const char* key, Femtoseconds fallback, const char* why) {
         if (map_.optional(key).defined()) return time(key);
-        leaves_.push_back({fmt::format("{}.{}", map_.value().path(), key), fmt::format("{} fs", fallback.value), Standing::estimate, why, true});
+        leaves_.push_back({fmt::format("{}.{}", map_.value().path(), key), fmt::format("{} fs", fallback.value),
+                           Standing::estimate, why, true});
         return fallback;
     }
     std::string text(const char* key) {

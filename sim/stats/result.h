@@ -90,7 +90,7 @@ struct SimulatorInfo {
     double wall_s{};
     std::int64_t events{}, line_requests{}, peak_rss_bytes{};
     std::int64_t kernels_launched{}, kernels_simulated{};
-    std::string mode;  ///< "exact" | "memo"
+    std::string mode;                    ///< "exact" | "memo"
     double cta_share{1}, line_share{1};  ///< of the kernels simulated: CTAs and line requests run, the others were left out
 };
 
