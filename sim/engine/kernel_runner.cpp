@@ -82,8 +82,8 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
     events_ += measured.simulated_events;
     line_requests_ += measured.simulated_lines;
     lines_ += measured.line_requests;
-    ctas_ += kernel.grid;
-    simulated_ctas_ += measured.simulated_ctas;
+    units_ += measured.units;
+    simulated_units_ += measured.simulated_units;
     return measured;
 }
 

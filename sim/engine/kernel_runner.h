@@ -23,8 +23,9 @@ public:
     std::int64_t simulated() const { return simulated_; }
     std::int64_t events() const { return events_; }
     std::int64_t line_requests() const { return line_requests_; }
-    /// Of the kernels simulated: CTAs that were run, and line requests that were, as shares of all.
-    double cta_share() const { return share(simulated_ctas_, ctas_); }
+    /// Of the kernels simulated: units of work (CTAs, tiles of persistent ones) and line requests that were run, as
+    /// shares of all.
+    double cta_share() const { return share(simulated_units_, units_); }
     double line_share() const { return share(line_requests_, lines_); }
 
 private:
@@ -38,7 +39,7 @@ private:
     static double share(std::int64_t part, std::int64_t all) {
         return all == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(all);
     }
-    std::int64_t simulated_{0}, events_{0}, line_requests_{0}, lines_{0}, ctas_{0}, simulated_ctas_{0};
+    std::int64_t simulated_{0}, events_{0}, line_requests_{0}, lines_{0}, units_{0}, simulated_units_{0};
 };
 
 /// Addresses for a kernel's arguments: in order, each on a page of its own; equal tensors share one.

@@ -93,7 +93,8 @@ KernelMeasurement Gpu::measure(const KernelRun& run) const {
     result.events = total.events;
     result.simulated_lines = total.lines - left_out_.lines;
     result.simulated_events = total.events - left_out_.events;
-    result.simulated_ctas = grid_.simulated();
+    result.units = grid_.units().ended();
+    result.simulated_units = result.units - grid_.units().left_out();
     count_residency(run, result);
     return result;
 }

@@ -8,16 +8,24 @@
 
 namespace rafter::machine {
 
+namespace {
+
+constexpr std::int64_t kFewWaves = 4;  // what is wrong with a sample does not even out over so few
+
+}  // namespace
+
 void Grid::begin(const program::Kernel& kernel, const std::vector<program::Buffer>& buffers, Fs grid_sync, std::int64_t slots,
                  model::Meter* meter) {
     kernel_ = &kernel;
     buffers_ = &buffers;
     grid_sync_ = grid_sync;
-    end_ = latest_arrival_ = next_ = finished_ = simulated_ = 0;
+    end_ = latest_arrival_ = next_ = finished_ = 0;
     cuts_.clear();
     newest_ = kernel.grid - 1;
     units_.begin(*kernel.code, kernel.grid, std::min(slots, kernel.grid), meter);
-    loops_.begin(meter);
+    std::int64_t units = kernel.grid;
+    for (const program::Repeat& repeat : kernel.code->repeats(0)) units = std::max(units, repeat.end);
+    loops_.begin(meter, units <= kFewWaves * std::min(slots, kernel.grid));
     waiting_.clear();
     waiting_.reserve(static_cast<std::size_t>(kernel.cooperative ? kernel.grid : 0));
 }
@@ -26,7 +34,6 @@ std::int64_t Grid::take(Fs now) {
     const std::int64_t left_out = units_.before(next_, 0, now);
     next_ += left_out;
     finished_ += left_out;
-    ++simulated_;
     return next_++;
 }
 

@@ -31,8 +31,8 @@ public:
     /// program::Cta::next_unit.
     std::int64_t next_unit(std::int64_t unit, std::int64_t stride, Fs now);
     SteadyGrid& units() { return units_; }
+    const SteadyGrid& units() const { return units_; }
     SteadyLoop& loops() { return loops_; }
-    std::int64_t simulated() const { return simulated_; }  ///< CTAs that were run
     bool complete() const { return finished_ == kernel_->grid; }
     Fs end() const { return end_; }
 
@@ -54,7 +54,7 @@ private:
     Fs grid_sync_{0};
     Fs start_{0}, end_{0};
     Fs latest_arrival_{0};
-    std::int64_t next_{0}, finished_{0}, simulated_{0};
+    std::int64_t next_{0}, finished_{0};
     struct Cut {
         std::int64_t from, units;
     };

@@ -39,8 +39,9 @@ struct KernelMeasurement {
     stats::Traffic traffic;
     Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
     std::int64_t line_requests{0}, events{0};
-    std::int64_t simulated_lines{0}, simulated_events{0}, simulated_ctas{0};  ///< the others were left out
-    std::vector<Residency> buffers;                                           ///< same order as KernelRun::buffers
+    std::int64_t units{0};                                                     ///< CTAs, or tiles of persistent ones
+    std::int64_t simulated_lines{0}, simulated_events{0}, simulated_units{0};  ///< the others were left out
+    std::vector<Residency> buffers;                                            ///< same order as KernelRun::buffers
     std::vector<Residency> warm;  ///< same order as KernelRun::warm; 0 where the range lies in a buffer
 };
 

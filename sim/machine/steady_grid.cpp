@@ -12,7 +12,11 @@ void SteadyGrid::begin(const program::Code& code, std::int64_t grid, std::int64_
     slots_ = std::max<std::int64_t>(1, slots);
     units_ = unit_lines_ = left_out_ = until_ = 0;
     grid_ = grid;
-    for (Level& level : levels_) level.repeat = {}, level.next = kNever;
+    for (Level& level : levels_) {
+        level.repeat = {}, level.next = kNever, level.known = {};
+        level.trend.clear();
+        level.trust.reset();
+    }
     next_ = meter == nullptr ? kNever : 0;
 }
 
@@ -27,18 +31,35 @@ bool SteadyGrid::worthwhile(const program::Repeat& repeat, std::int64_t window) 
 void SteadyGrid::enter(std::int64_t unit) {
     const program::Repeats repeats = code_->repeats(unit);
     until_ = kNever;
+    std::int64_t last = grid_;
+    for (const program::Repeat& repeat : repeats) last = std::max(last, repeat.end);
     for (std::size_t i = 0; i < levels_.size(); ++i) {
         const program::Repeat& repeat = repeats[i];
         if (repeat.period == 0) continue;
         until_ = std::min(until_, std::max(repeat.end, unit + 1));
         Level& level = levels_[i];
         if (level.repeat == repeat) continue;
-        if (level.repeat.period != repeat.period) level.trust.reset();
+        remember(level, level.repeat.period == repeat.period);
         level.repeat = repeat;
         level.window = ceil_div(slots_, repeat.period) * repeat.period;
         level.next = worthwhile(repeat, level.window) ? repeat.first + level.window : kNever;
-        level.tail = repeat.end + level.window < grid_ ? 0 : slots_;
+        level.tail = repeat.end + level.window < last ? 0 : slots_;
         level.trend.clear();
+    }
+}
+
+/// A stretch has ended: what was seen in it serves the next one, if that is like it.
+void SteadyGrid::remember(Level& level, bool like) {
+    if (!like) level.trust.reset();
+    const model::Sample seen = level.trend.whole();
+    const bool more =
+        like && level.known.windows > 0 && seen.windows > 0 && model::agree(level.known.tally, seen.tally, 2 * model::kTolerance);
+    if (!like) level.known = {};
+    if (more) {
+        level.known.tally += seen.tally;
+        level.known.windows += seen.windows;
+    } else if (like && seen.windows > 0) {
+        level.known = seen;
     }
 }
 
@@ -72,13 +93,14 @@ bool SteadyGrid::l2_settled(const Level& level, const model::Tally& sample, cons
 std::int64_t SteadyGrid::try_cut(Level& level, std::int64_t unit, std::int64_t stride, const model::Tally& so_far) {
     const std::int64_t room = level.repeat.end - unit - level.tail;
     if (room < level.window) return 0;
-    const auto sample = level.trend.settled(4, level.trust.last());
+    const auto sample = level.trend.settled(4, level.known);
     if (!sample || sample->tally.units == 0 || !l2_settled(level, sample->tally, so_far)) return 0;
     const std::int64_t near = std::min(room, level.trust.reach() * sample->windows * level.window), period = level.repeat.period;
     const std::int64_t cut = level.repeat.uniform ? model::choose_cut(near, period, slots_) : near / period * period;
     if (stride > 0 && cut % stride != 0) return 0;
     if (cut == 0) return 0;
     level.trust.use(*sample);
+    level.known = *sample;
     leave_out(sample->tally, cut, so_far.clock);
     level.trend.clear();
     return cut;

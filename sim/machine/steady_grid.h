@@ -27,6 +27,7 @@ public:
         ++units_;
         unit_lines_ += lines;
     }
+    std::int64_t ended() const { return units_; }  ///< with those left out
     std::int64_t left_out() const { return left_out_; }
 
 private:
@@ -37,10 +38,12 @@ private:
         std::int64_t next{kNever};  ///< unit at which the window under way ends
         std::int64_t tail{0};       ///< units to be run at the end of the stretch
         model::Trend trend;
+        model::Sample known;  ///< of earlier stretches with the same period
         model::Trust trust{16};
     };
     std::int64_t check(std::int64_t unit, std::int64_t stride, Fs now);
     void enter(std::int64_t unit);
+    static void remember(Level& level, bool like);
     bool worthwhile(const program::Repeat& repeat, std::int64_t window) const;
     bool l2_settled(const Level& level, const model::Tally& sample, const model::Tally& so_far) const;
     std::int64_t try_cut(Level& level, std::int64_t unit, std::int64_t stride, const model::Tally& so_far);

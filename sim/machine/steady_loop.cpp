@@ -5,8 +5,9 @@
 
 namespace rafter::machine {
 
-void SteadyLoop::begin(model::Meter* meter) {
+void SteadyLoop::begin(model::Meter* meter, bool few) {
     meter_ = meter;
+    few_ = few;
     resident_.clear();
     inside_ = 0;
     first_ = true;
@@ -65,7 +66,7 @@ void SteadyLoop::close(std::int64_t period, Fs now) {
     for (const Loop* loop : resident_) ahead = std::min(ahead, loop->left);
     if (ahead < kMargin + kWorthwhile) return;
     // The first loop of a kernel runs longer: later ones then find in the L2 what they would have found.
-    const auto sample = trend_.settled(first_ ? 4 : 2, trust_.last());
+    const auto sample = few_ ? trend_.settled(8, {}) : trend_.settled(first_ ? 4 : 2, trust_.last());
     if (!sample) return;
     trust_.use(*sample);
     first_ = false;

@@ -22,7 +22,8 @@ struct Loop {
 
 class SteadyLoop {
 public:
-    void begin(model::Meter* meter);  ///< null: every step is run
+    /// meter null: every step is run. `few`: there are so few waves that much depends on each sample.
+    void begin(model::Meter* meter, bool few);
     void enter(Loop& loop);
     void leave(Loop& loop);
     /// program::Cta::step.
@@ -42,8 +43,9 @@ private:
     std::vector<Loop*> resident_;
     std::int64_t inside_{0}, progress_{0}, target_{0}, period_{0};
     Fs round_begin_{0}, round_{0};  ///< of the CTAs' last steps in the window, one each: first time, and sum of the times since
+    bool few_{false};
     bool first_{true};              ///< nothing of this kernel has been left out yet
-    model::Trend trend_{2 * model::kTolerance};  ///< errors of many loops even out
+    model::Trend trend_{2 * model::kTolerance, 2 * model::kTolerance};  ///< errors of many loops even out
     model::Trust trust_{4};
 };
 

@@ -46,28 +46,34 @@ Tally Trend::between(std::int64_t from, std::int64_t to) const {
     return stretch;
 }
 
-bool Trend::steady(std::int64_t first, std::int64_t span) const {
+bool Trend::steady(std::int64_t first, std::int64_t span, double tolerance) const {
     const std::int64_t half = span / 2, quarter = span / 4;
-    if (!agree(between(first, first + half), between(first + half, first + span), tolerance_)) return false;
+    if (!agree(between(first, first + half), between(first + half, first + span), tolerance)) return false;
     const Tally all = between(first, first + span);
     for (std::int64_t i = 0; i < 4 && quarter > 0; ++i) {
         const std::int64_t from = first + i * quarter;
-        if (!agree(all, between(from, from + quarter), 2.5 * tolerance_)) return false;
+        if (!agree(all, between(from, from + quarter), 2.5 * tolerance)) return false;
     }
     return true;
 }
 
 std::optional<Sample> Trend::settled(std::int64_t least, const Sample& known) const {
     for (std::int64_t span = windows() / 4 * 4; span >= std::max<std::int64_t>(least, 4); span -= 4) {
-        if (steady(windows() - span, span)) return Sample{between(windows() - span, windows()), span};
+        const double tolerance = span >= kLong ? long_tolerance_ : tolerance_;
+        if (steady(windows() - span, span, tolerance)) return Sample{between(windows() - span, windows()), span};
     }
-    if (least <= 2 && windows() >= 2 && steady(windows() - 2, 2)) return Sample{between(windows() - 2, windows()), 2};
+    const double pair = least <= 2 ? tolerance_ : tolerance_ / 4;
+    if (least <= 4 && windows() >= 2 && steady(windows() - 2, 2, pair)) return Sample{between(windows() - 2, windows()), 2};
     if (windows() < 1 || known.windows == 0) return std::nullopt;
-    Tally last = between(windows() - 1, windows());
-    if (!agree(known.tally, last, tolerance_)) return std::nullopt;
-    last += known.tally;
-    return Sample{last, known.windows + 1};
+    const bool evened = known.windows + windows() >= kLong;
+    Sample here = long_tolerance_ > tolerance_ && evened ? whole() : Sample{between(windows() - 1, windows()), 1};
+    if (!agree(known.tally, here.tally, evened ? long_tolerance_ : tolerance_)) return std::nullopt;
+    here.tally += known.tally;
+    here.windows += known.windows;
+    return here;
 }
+
+Sample Trend::whole() const { return windows() < 1 ? Sample{} : Sample{between(0, windows()), windows()}; }
 
 void Trust::use(const Sample& sample) {
     if (last_.windows > 0) reach_ = agree(last_.tally, sample.tally, 2 * kTolerance) ? std::min(2 * reach_, kMost) : first_;

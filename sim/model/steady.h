@@ -26,19 +26,26 @@ struct Sample {
 class Trend {
 public:
     static constexpr std::size_t kMost = 65;
-    explicit Trend(double tolerance = kTolerance) : tolerance_(tolerance) { marks_.reserve(kMost); }
+    static constexpr std::int64_t kLong = 8;
+    /// `long_tolerance`: of kLong windows and more, whose noise evens out.
+    explicit Trend(double tolerance = kTolerance, double long_tolerance = 2 * kTolerance)
+        : tolerance_(tolerance), long_tolerance_(long_tolerance) {
+        marks_.reserve(kMost);
+    }
     void clear() { marks_.clear(); }
     void mark(const Tally& tally);
+    /// All windows since clear().
+    Sample whole() const;
     std::int64_t windows() const { return static_cast<std::int64_t>(marks_.size()) - 1; }
-    /// The longest run of the latest windows, two or a multiple of four and `least` or more, that is steady: its halves agree,
-    /// and its quarters to 2.5 times the tolerance (T.2). Or the last window, when it agrees with a sample `known` from before
-    /// (T.3).
+    /// The longest run of the latest windows, a multiple of four and `least` or more, that is steady: its halves agree, and its
+    /// quarters to 2.5 times the tolerance. Or two windows, when `least` allows or they agree to a quarter of the tolerance
+    /// (T.2). Or what there is, when it agrees with what is `known` from before (T.3).
     std::optional<Sample> settled(std::int64_t least, const Sample& known) const;
 
 private:
     Tally between(std::int64_t from, std::int64_t to) const;
-    bool steady(std::int64_t first, std::int64_t span) const;
-    double tolerance_;
+    bool steady(std::int64_t first, std::int64_t span, double tolerance) const;
+    double tolerance_, long_tolerance_;
     std::vector<Tally> marks_;
 };
 
