@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/core/mix.h"
 
 namespace rafter::kernels {
 
@@ -13,12 +14,6 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
-
-std::uint64_t finalise(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-}
 
 /// Uniform in [0, 1), 53 bits.
 double unit_interval(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
@@ -34,7 +29,9 @@ double log1p_ratio(double x) { return std::fabs(x) > 1e-8 ? std::log1p(x) / x : 
 
 }  // namespace
 
-std::uint64_t mix(std::uint64_t stream, std::uint64_t k) { return finalise(finalise(stream + kGolden) + (k + 1) * kGolden); }
+std::uint64_t mix(std::uint64_t stream, std::uint64_t k) {
+    return rafter::mix(rafter::mix(stream + kGolden) + (k + 1) * kGolden);
+}
 
 Zipf::Zipf(std::int64_t n, double alpha)
     : n_(static_cast<double>(n)),

@@ -38,17 +38,21 @@ Crossbar::Crossbar(const sc_core::sc_module_name& name, const config::HwConfig& 
     : sc_module(name),
       sms("sm", static_cast<std::size_t>(gpu.sm.count)),
       slices("slice", static_cast<std::size_t>(gpu.l2.slices)),
-      interleave_(static_cast<std::uint64_t>(gpu.l2.slices)),
+      placement_(static_cast<std::uint64_t>(gpu.l2.slices)),
       sm_partition_(partition_of(gpu.sm.count, gpu.l2.partitions)),
       slice_partition_(partition_of(gpu.l2.slices, gpu.l2.partitions)),
       read_sector_(port_time(gpu.crossbar.sm_read_bytes_per_clk, gpu.boost)),
       write_sector_(port_time(gpu.crossbar.sm_write_bytes_per_clk, gpu.boost)),
       near_(clocks(gpu.l2.latency_near_clk, gpu.boost).value),
-      far_(clocks(gpu.l2.latency_far_clk, gpu.boost).value),
-      tags_(slices.size(), nullptr) {
+      far_(clocks(gpu.l2.latency_far_clk, gpu.boost).value) {
     read_ports_.assign(sms.size(), model::Calendar(read_sector_ * 4));
     write_ports_.assign(sms.size(), model::Calendar(write_sector_ * 4));
     for (std::size_t i = 0; i < sms.size(); ++i) sms[i].register_b_transport(this, &Crossbar::b_transport, static_cast<int>(i));
+}
+
+// Asking a socket for its target costs more than the call.
+void Crossbar::end_of_elaboration() {
+    for (auto& slice : slices) targets_.push_back(slice.operator->());
 }
 
 Fs Crossbar::latency(int sm, std::size_t slice) const {
@@ -57,19 +61,15 @@ Fs Crossbar::latency(int sm, std::size_t slice) const {
 
 void Crossbar::b_transport(int sm, tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
     Burst& burst = burst_of(transaction);
-    for (std::size_t i = 0; i < burst.count; ++i) {
-        spots_[i] = interleave_(burst.lines[i].line);
-        tags_[spots_[i].place]->prefetch(spots_[i].local);
-    }
-    for (std::size_t i = 0; i < burst.count; ++i) walk(sm, spots_[i], burst.lines[i], burst);
+    for (std::size_t i = 0; i < burst.count; ++i) walk(sm, burst.lines[i], burst);
 }
 
-void Crossbar::walk(int sm, const model::Interleave::Spot& spot, Burst::Line& line, const Burst& burst) {
+void Crossbar::walk(int sm, Burst::Line& line, const Burst& burst) {
     const Fs leave = std::max(line.leave, burst.budget->next());  // (S.2)
     Request& request = line_;
     request.begin(burst.kind, line.line, line.sectors, leave);
-    request.local = spot.local;
-    const Fs hit = latency(sm, spot.place);
+    request.spot = line.spot;
+    const Fs hit = latency(sm, line.spot.slice);
     const Fs there = hit / 2;
     const std::int64_t sectors = sectors_in(line.sectors);
     request.l2_latency = hit;
@@ -81,7 +81,7 @@ void Crossbar::walk(int sm, const model::Interleave::Spot& spot, Burst::Line& li
     }
     request.time += there;
     sc_core::sc_time delay;
-    slices[spot.place]->b_transport(line_, delay);
+    targets_[line.spot.slice]->b_transport(line_, delay);
     request.time += hit - there;
     if (burst.kind == Kind::read) pass(read_ports_[static_cast<std::size_t>(sm)], sectors * read_sector_, request);
     line.done = request.time;

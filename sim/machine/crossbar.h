@@ -1,7 +1,6 @@
 // The crossbar: a socket per SM, a socket per L2 slice, a port rate per SM in each direction. docs/model/crossbar.md.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include <tlm_utils/simple_initiator_socket.h>
@@ -10,7 +9,7 @@
 #include "sim/config/hw_config.h"
 #include "sim/machine/request.h"
 #include "sim/model/calendar.h"
-#include "sim/model/divider.h"
+#include "sim/model/placement.h"
 
 namespace rafter::machine {
 
@@ -21,27 +20,25 @@ public:
     sc_core::sc_vector<tlm_utils::simple_target_socket_tagged<Crossbar>> sms;
     sc_core::sc_vector<tlm_utils::simple_initiator_socket<Crossbar>> slices;
 
-    /// Lets the crossbar bring the host's cache lines of a slice's tags near before they are needed.
-    void watch(std::size_t slice, const model::TagArray& tags) { tags_[slice] = &tags; }
+    model::Placement& placement() { return placement_; }
+    const model::Placement& placement() const { return placement_; }
     void reset();
-    std::size_t slice_of(std::uint64_t line) const { return interleave_(line).place; }
-    std::uint64_t local_of(std::uint64_t line) const { return interleave_(line).local; }
     std::int64_t read_bytes() const { return read_bytes_; }
     std::int64_t write_bytes() const { return write_bytes_; }
 
 private:
     void b_transport(int sm, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
-    void walk(int sm, const model::Interleave::Spot& spot, Burst::Line& line, const Burst& burst);
+    void end_of_elaboration() override;
+    void walk(int sm, Burst::Line& line, const Burst& burst);
     Fs latency(int sm, std::size_t slice) const;
     static void pass(model::Calendar& port, Fs service, Request& request);
 
-    model::Interleave interleave_;
+    model::Placement placement_;
+    std::vector<tlm::tlm_fw_transport_if<>*> targets_;  ///< of `slices`
     std::vector<model::Calendar> read_ports_, write_ports_;
     std::vector<std::int64_t> sm_partition_, slice_partition_;
     Fs read_sector_, write_sector_;  ///< port time of a 32-byte sector
     Fs near_, far_;                  ///< load-to-use latency of an L2 hit
-    std::vector<const model::TagArray*> tags_;
-    std::array<model::Interleave::Spot, Burst::kMost> spots_;
     Request line_;
     std::int64_t read_bytes_{0}, write_bytes_{0};
 };

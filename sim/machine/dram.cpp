@@ -11,12 +11,10 @@ Dram::Dram(const sc_core::sc_module_name& name, const config::HwConfig& gpu)
       sockets("socket", static_cast<std::size_t>(gpu.l2.slices)),
       interleave_(static_cast<std::uint64_t>(gpu.dram.channels)) {
     channels_.assign(static_cast<std::size_t>(gpu.dram.channels), model::DramChannel(gpu.dram));
-    for (std::size_t i = 0; i < sockets.size(); ++i) {
-        sockets[i].register_b_transport(this, &Dram::b_transport, static_cast<int>(i));
-    }
+    for (auto& socket : sockets) socket.bind(*this);
 }
 
-void Dram::b_transport(int, tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
+void Dram::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
     Request& request = request_of(transaction);
     const auto spot = interleave_(request.line);
     const auto first = static_cast<std::uint64_t>(std::countr_zero(request.sectors));

@@ -4,8 +4,6 @@
 
 #include <vector>
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include "sim/config/hw_config.h"
 #include "sim/machine/request.h"
 #include "sim/model/divider.h"
@@ -13,20 +11,18 @@
 
 namespace rafter::machine {
 
-class Dram : public sc_core::sc_module {
+class Dram : public sc_core::sc_module, private BlockingTarget {
 public:
-    using Socket = tlm_utils::simple_target_socket_tagged<Dram>;
-
     Dram(const sc_core::sc_module_name& name, const config::HwConfig& gpu);
 
-    sc_core::sc_vector<Socket> sockets;  ///< one per L2 slice
+    sc_core::sc_vector<tlm::tlm_target_socket<>> sockets;  ///< one per L2 slice
 
     void reset();
     std::int64_t read_bytes() const { return read_bytes_; }
     std::int64_t write_bytes() const { return write_bytes_; }
 
 private:
-    void b_transport(int slice, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
 
     model::Interleave interleave_;
     std::vector<model::DramChannel> channels_;

@@ -13,14 +13,14 @@ namespace rafter::machine {
 Gpu::Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu)
     : sc_module(name), gpu_(gpu), crossbar_("crossbar", gpu_), dram_("dram", gpu_) {
     for (std::int64_t i = 0; i < gpu_.sm.count; ++i) {
-        sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), gpu_, grid_));
+        sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), gpu_, grid_, crossbar_.placement()));
         sms_.back()->memory.bind(crossbar_.sms[static_cast<std::size_t>(i)]);
     }
     for (std::int64_t i = 0; i < gpu_.l2.slices; ++i) {
         const auto index = static_cast<std::size_t>(i);
         slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), static_cast<int>(i), gpu_));
         crossbar_.slices[index].bind(slices_.back()->socket);
-        crossbar_.watch(index, slices_.back()->tags());
+        crossbar_.placement().watch(index, slices_.back()->tags());
         slices_.back()->dram.bind(dram_.sockets[index]);
     }
     SC_METHOD(dispatch);
@@ -53,7 +53,8 @@ void Gpu::install(const WarmRange& range, Fs order) {
     const auto first = static_cast<std::uint64_t>(range.base / program::kLineBytes);
     const auto last = static_cast<std::uint64_t>(ceil_div(range.base + range.size, program::kLineBytes));
     for (std::uint64_t line = first; line < last; ++line) {
-        slices_[crossbar_.slice_of(line)]->install(crossbar_.local_of(line), range.dirty, order * kMicrosecond);
+        const auto spot = crossbar_.placement().decode(line);
+        slices_[spot.slice]->install(spot.local, range.dirty, order * kMicrosecond);
     }
 }
 

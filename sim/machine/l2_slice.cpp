@@ -37,7 +37,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::H
       write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
       bandwidth_(sector_service_ * 4),
       tags_(lines_per_slice(gpu.l2), gpu.l2.ways, granule_sectors(gpu.dram)) {
-    socket.register_b_transport(this, &L2Slice::b_transport);
+    socket.bind(*this);
 }
 
 void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
@@ -49,10 +49,11 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
     request.l2_wait += start - request.time;
     request.time = start;
 
-    auto outcome = request.kind == Kind::write ? tags_.write(request.local, request.sectors, start)
-                                               : tags_.read(request.local, request.sectors, start);
+    auto outcome = request.kind == Kind::write ? tags_.write(request.spot.where, request.spot.local, request.sectors, start)
+                                               : tags_.read(request.spot.where, request.spot.local, request.sectors, start);
     if (request.kind == Kind::atomic) {
-        const auto written = tags_.write(request.local, request.sectors, start);  // evicts only where there is no cache at all
+        const auto written = tags_.write(request.spot.where, request.spot.local, request.sectors,
+                                         start);  // evicts only where there is no cache at all
         if (written.evicted_dirty != 0) outcome = {outcome.missing, written.evicted_dirty, written.victim, outcome.ready};
     }
     if (outcome.evicted_dirty != 0) {
@@ -77,7 +78,7 @@ void L2Slice::fetch(tlm::tlm_generic_payload& transaction, Request& request, mod
     const auto kind = request.kind;
     request.sectors = missing;
     request.kind = Kind::read;
-    dram->b_transport(transaction, delay);
+    dram_->b_transport(transaction, delay);
     request.sectors = asked;
     request.kind = kind;
     tags_.set_ready(request.time);
@@ -88,7 +89,7 @@ void L2Slice::fetch(tlm::tlm_generic_payload& transaction, Request& request, mod
 Fs L2Slice::write_back(const model::TagArray::Outcome& outcome, Fs at) {
     eviction_.begin(Kind::write, interleave_.unit(static_cast<std::uint64_t>(index_), outcome.victim), outcome.evicted_dirty, at);
     sc_core::sc_time delay;
-    dram->b_transport(eviction_, delay);
+    dram_->b_transport(eviction_, delay);
     return eviction_.time - write_queue_;
 }
 

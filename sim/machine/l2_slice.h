@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include "sim/config/hw_config.h"
 #include "sim/machine/request.h"
@@ -12,11 +11,11 @@
 
 namespace rafter::machine {
 
-class L2Slice : public sc_core::sc_module {
+class L2Slice : public sc_core::sc_module, private BlockingTarget {
 public:
     L2Slice(const sc_core::sc_module_name& name, int index, const config::HwConfig& gpu);
 
-    tlm_utils::simple_target_socket<L2Slice> socket;
+    tlm::tlm_target_socket<> socket;
     tlm_utils::simple_initiator_socket<L2Slice> dram;
 
     void reset();
@@ -27,13 +26,15 @@ public:
     std::uint64_t global_line(std::uint64_t local) const { return interleave_.unit(static_cast<std::uint64_t>(index_), local); }
 
 private:
-    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) override;
+    void end_of_elaboration() override { dram_ = dram.operator->(); }
     void fetch(tlm::tlm_generic_payload& transaction, Request& request, model::SectorMask missing, sc_core::sc_time& delay);
     Fs write_back(const model::TagArray::Outcome& outcome, Fs at);
     static void hold(Request& request, Fs until, Fs& share);
 
     int index_;
     model::Interleave interleave_;
+    tlm::tlm_fw_transport_if<>* dram_{nullptr};
     Fs sector_service_;
     Fs write_queue_;  ///< how far the DRAM may lag behind before a write waits for it
     model::Calendar bandwidth_;

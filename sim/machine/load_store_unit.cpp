@@ -18,9 +18,10 @@ model::SectorMask sectors_of(std::int64_t line, std::int64_t from, std::int64_t 
 
 }  // namespace
 
-LoadStoreUnit::LoadStoreUnit(const config::HwConfig& gpu, Socket& socket)
+LoadStoreUnit::LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement)
     : gpu_(gpu),
       socket_(socket),
+      placement_(placement),
       l1_(gpu.sm.l1_and_shared.value / kLineBytes, gpu.sm.l1_ways),
       register_loads_(gpu.sm.lines_in_flight),
       async_loads_(gpu.sm.async_lines_in_flight),
@@ -43,17 +44,13 @@ void LoadStoreUnit::for_each_line(const program::Access& access, PerLine per_lin
     const bool dense = access.pitch == access.row_bytes;
     const std::int64_t rows = dense ? 1 : access.rows;
     const std::int64_t row_bytes = dense ? access.rows * access.row_bytes : access.row_bytes;
-    for (std::int64_t row = 0; row < rows && row_bytes > 0; ++row) {
-        const std::int64_t from = access.address + row * access.pitch;
-        const std::int64_t to = from + row_bytes;
-        if (((from | to) & (kLineBytes - 1)) == 0) {  // whole lines
-            for (std::int64_t line = from / kLineBytes; line < to / kLineBytes; ++line) {
-                per_line(static_cast<std::uint64_t>(line), model::kAllSectors);
-            }
-            continue;
-        }
-        for (std::int64_t line = from / kLineBytes; line * kLineBytes < to; ++line) {
-            per_line(static_cast<std::uint64_t>(line), sectors_of(line, from, to));
+    if (row_bytes <= 0) return;
+    const bool whole = ((access.address | row_bytes | (rows > 1 ? access.pitch : 0)) & (kLineBytes - 1)) == 0;
+    std::int64_t from = access.address;
+    for (std::int64_t row = 0; row < rows; ++row, from += access.pitch) {
+        const std::int64_t to = from + row_bytes, last = (to - 1) / kLineBytes;
+        for (std::int64_t line = from / kLineBytes; line <= last; ++line) {
+            per_line(static_cast<std::uint64_t>(line), whole ? model::kAllSectors : sectors_of(line, from, to));
         }
     }
 }
@@ -63,11 +60,16 @@ program::Ticket LoadStoreUnit::load(const program::Access& access, program::Path
     last_ = {now, Cause::l1};
     const bool cached = path == program::Path::through_l1;
     open(Kind::read, path == program::Path::async_copy ? async_loads_ : register_loads_, now);
-    for_each_line(access, [&](std::uint64_t line, model::SectorMask sectors) {
-        if (cached) sectors = through_l1(line, sectors, now);
-        if (sectors != 0) add(line, sectors, cached);
-    });
-    flush(cached);
+    if (cached) {
+        for_each_line(access, [&](std::uint64_t line, model::SectorMask sectors) {
+            const auto missing = through_l1(line, sectors, now);
+            if (missing != 0) add(line, missing);
+            flush(true);  // its arrival must be known before the next line may hit it
+        });
+    } else {
+        for_each_line(access, [&](std::uint64_t line, model::SectorMask sectors) { add(line, sectors); });
+    }
+    flush(false);
     return {last_.at, static_cast<std::uint8_t>(last_.cause)};
 }
 
@@ -75,7 +77,7 @@ program::Ticket LoadStoreUnit::store(const program::Access& access, Kind kind, F
     counters_.l1_write += access.rows * access.row_bytes;
     last_ = {now, Cause::l1};
     open(kind, stores_, now);
-    for_each_line(access, [&](std::uint64_t line, model::SectorMask sectors) { add(line, sectors, false); });
+    for_each_line(access, [&](std::uint64_t line, model::SectorMask sectors) { add(line, sectors); });
     flush(false);
     return {last_.at, static_cast<std::uint8_t>(last_.cause)};
 }
@@ -98,11 +100,11 @@ void LoadStoreUnit::open(Kind kind, model::InFlight& budget, Fs now) {
     burst_.count = 0;
 }
 
-void LoadStoreUnit::add(std::uint64_t line, model::SectorMask sectors, bool fill_l1) {
+void LoadStoreUnit::add(std::uint64_t line, model::SectorMask sectors) {
     const Fs service = sectors_in(sectors) * sector_issue_;
-    burst_.lines[burst_.count++] = {line, sectors, issue_.reserve(burst_.issued, service) - service, 0, Cause::l1};
-    // A line that fills the L1 goes alone: its arrival must be known before the next line may hit it.
-    if (fill_l1 || burst_.count == Burst::kMost) flush(fill_l1);
+    burst_.lines[burst_.count++] = {line, sectors,   issue_.reserve(burst_.issued, service) - service,
+                                    0,    Cause::l1, placement_.decode(line)};
+    if (burst_.count == Burst::kMost) flush(false);
 }
 
 void LoadStoreUnit::flush(bool fill_l1) {

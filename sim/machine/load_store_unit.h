@@ -22,7 +22,7 @@ public:
         std::int64_t lines{0}, l1_read{0}, l1_write{0};
     };
 
-    LoadStoreUnit(const config::HwConfig& gpu, Socket& socket);
+    LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement);
 
     /// `clk` is the clock of the kernel; `l1_lines` what the shared-memory carve-out leaves to the L1.
     void begin_kernel(Hertz clk, std::int64_t l1_lines);
@@ -40,12 +40,13 @@ private:
     static void for_each_line(const program::Access& access, PerLine per_line);
     model::SectorMask through_l1(std::uint64_t line, model::SectorMask sectors, Fs now);
     void open(Kind kind, model::InFlight& budget, Fs now);
-    void add(std::uint64_t line, model::SectorMask sectors, bool fill_l1);
+    void add(std::uint64_t line, model::SectorMask sectors);
     void flush(bool fill_l1);
     void finish(const Done& done);
 
     const config::HwConfig& gpu_;
     Socket& socket_;
+    const model::Placement& placement_;
     Burst burst_;
     Done last_;  ///< latest of the access being walked
     model::TagArray l1_;

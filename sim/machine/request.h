@@ -8,6 +8,7 @@
 
 #include "sim/model/calendar.h"
 #include "sim/model/in_flight.h"
+#include "sim/model/placement.h"
 #include "sim/model/tag_array.h"
 #include "sim/stats/cause.h"
 
@@ -19,8 +20,8 @@ enum class Kind : std::uint8_t { read, write, atomic };
 
 /// Bytes of the sectors in a mask.
 constexpr std::int64_t sectors_in(model::SectorMask mask) {
-    constexpr std::array<std::int64_t, 16> kOnes{0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
-    return kOnes[mask & 0xF];
+    constexpr std::uint64_t kOnes = 0x4332322132212110;  // the number of ones of each mask, a digit each
+    return static_cast<std::int64_t>(kOnes >> (mask & 0xF) * 4 & 0xF);
 }
 
 /// One line on its way to an L2 slice and the DRAM. The owner keeps it for ever, so a request allocates nothing; the annotated
@@ -30,8 +31,8 @@ struct Request : tlm::tlm_generic_payload {
     Kind kind{Kind::read};
     model::SectorMask sectors{0};
     std::uint64_t line{0};
-    std::uint64_t local{0};  ///< index of the line inside its L2 slice, set by the crossbar
-    Fs time{0};              ///< moved on by every hop
+    model::Placement::Spot spot;  ///< set by the crossbar
+    Fs time{0};                   ///< moved on by every hop
 
     // Shares of the latency, stamped by the hops.
     Fs crossbar_wait{0}, l2_wait{0}, l2_latency{0}, hbm_wait{0}, hbm_latency{0};
@@ -54,12 +55,24 @@ struct Burst : tlm::tlm_generic_payload {
         Fs leave;            ///< earliest departure
         Fs done;             ///< set by the crossbar: data at the SM, or the write accepted
         stats::Cause cause;  ///< set by the crossbar: the largest share of its latency
+        model::Placement::Spot spot;
     };
     Kind kind{Kind::read};
     Fs issued{0};  ///< when the SM asked
     model::InFlight* budget{nullptr};
     std::size_t count{0};
     std::array<Line, kMost> lines;
+};
+
+/// A target that knows blocking calls only. It is the interface itself: the convenience sockets of tlm_utils put two more calls
+/// in between.
+class BlockingTarget : public virtual tlm::tlm_fw_transport_if<> {
+public:
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
+        return tlm::TLM_COMPLETED;
+    }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
 };
 
 // Everything sent on these sockets was made by this module's components, so the casts cannot fail.

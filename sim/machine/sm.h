@@ -30,7 +30,7 @@ struct SmKernel {
 class Sm : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(Sm);
-    Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid);
+    Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid, const model::Placement& placement);
     ~Sm() override;
 
     LoadStoreUnit::Socket memory;

@@ -44,7 +44,7 @@ private:
     std::int64_t inside_{0}, progress_{0}, target_{0}, period_{0};
     Fs round_begin_{0}, round_{0};  ///< of the CTAs' last steps in the window, one each: first time, and sum of the times since
     bool few_{false};
-    bool first_{true};              ///< nothing of this kernel has been left out yet
+    bool first_{true};                                                  ///< nothing of this kernel has been left out yet
     model::Trend trend_{2 * model::kTolerance, 2 * model::kTolerance};  ///< errors of many loops even out
     model::Trust trust_{4};
 };

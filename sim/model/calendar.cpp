@@ -1,5 +1,8 @@
 #include "sim/model/calendar.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace rafter::model {
 
 // The service does not fit what is left of its first bucket: it goes on in the next ones with room. (C.3)
@@ -20,25 +23,33 @@ Fs Calendar::spill(std::int64_t bucket, Fs arrival, Fs service) {
 }
 
 std::int64_t Calendar::first_free(std::int64_t bucket) {
-    const std::int64_t from = bucket;
-    if (bucket >= full_from_ && bucket < full_to_) bucket = full_to_;
-    advance(bucket);
-    while (at(bucket) >= width()) advance(++bucket);
-    if (from >= full_from_ && from <= full_to_) {
-        full_to_ = std::max(full_to_, bucket);
-    } else if (bucket - from > full_to_ - full_from_) {
-        full_from_ = from;
-        full_to_ = bucket;
+    for (;; ++bucket) {
+        advance(bucket);
+        bucket = first_not_known_full(bucket);
+        advance(bucket);
+        if (at(bucket) < width()) return bucket;
+        full_word(bucket) |= bit(bucket);
     }
-    return bucket;
 }
 
-// Keeps `bucket` inside the ring: the oldest buckets are forgotten (nothing arrives that long ago any more).
-void Calendar::advance(std::int64_t bucket) {
-    const std::int64_t lowest = bucket - static_cast<std::int64_t>(mask_);
-    if (lowest <= base_) return;
+/// At most one behind the ring.
+std::int64_t Calendar::first_not_known_full(std::int64_t bucket) {
+    const std::int64_t end = base_ + static_cast<std::int64_t>(mask_) + 1;
+    while (bucket < end) {
+        const auto inside = static_cast<int>(static_cast<std::uint64_t>(bucket) % kBits);
+        const int full = std::countr_one(full_word(bucket) >> inside);
+        if (full < kBits - inside) return bucket + full;
+        bucket += kBits - inside;
+    }
+    return end;
+}
+
+void Calendar::forget(std::int64_t lowest) {
     const std::int64_t stale_end = std::min(lowest, base_ + static_cast<std::int64_t>(mask_) + 1);
-    for (std::int64_t b = base_; b < stale_end; ++b) at(b) = 0;
+    for (std::int64_t b = base_; b < stale_end; ++b) {
+        at(b) = 0;
+        full_word(b) &= ~bit(b);
+    }
     base_ = lowest;
 }
 

@@ -22,13 +22,13 @@ public:
     /// holds `buckets` of them (rounded up to a power of two). Errors: none; service must be positive.
     explicit Calendar(Fs service, std::int64_t buckets = 256)
         : shift_(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(std::clamp<Fs>(service * 8, 8, kLongest) - 1)))),
-          mask_(std::bit_ceil(static_cast<std::uint64_t>(buckets)) - 1),
-          taken_(mask_ + 1, 0) {}
+          mask_(std::bit_ceil(static_cast<std::uint64_t>(std::max(buckets, kBits))) - 1),
+          words_((mask_ + 1) / kBits),
+          ring_(words_ + mask_ + 1, 0) {}
 
     /// Takes `service` femtoseconds of the server at or after `arrival`; returns when the service is complete. (C.1)
     Fs reserve(Fs arrival, Fs service) {
-        std::int64_t bucket = std::max(arrival >> shift_, base_);
-        if (bucket >= full_from_ && bucket < full_to_) bucket = full_to_;
+        const std::int64_t bucket = std::max(arrival >> shift_, base_);
         if (bucket <= base_ + static_cast<std::int64_t>(mask_)) [[likely]] {
             std::uint32_t& taken = at(bucket);
             const Fs after = taken + service;
@@ -41,8 +41,8 @@ public:
     }
 
     void reset() {
-        std::fill(taken_.begin(), taken_.end(), 0U);
-        base_ = full_from_ = full_to_ = 0;
+        std::fill(ring_.begin(), ring_.end(), 0U);
+        base_ = 0;
     }
 
     Fs width() const { return Fs{1} << shift_; }
@@ -50,16 +50,26 @@ public:
 private:
     static constexpr Fs kLongest = Fs{1} << 29;  ///< so that a bucket fits 32 bits
 
-    std::uint32_t& at(std::int64_t bucket) { return taken_[static_cast<std::uint64_t>(bucket) & mask_]; }
+    static constexpr std::int64_t kBits = 32;
+
+    std::uint32_t& at(std::int64_t bucket) { return ring_[words_ + (static_cast<std::uint64_t>(bucket) & mask_)]; }
+    std::uint32_t& full_word(std::int64_t bucket) { return ring_[(static_cast<std::uint64_t>(bucket) & mask_) / kBits]; }
+    static std::uint32_t bit(std::int64_t bucket) { return 1U << (static_cast<std::uint64_t>(bucket) % kBits); }
     Fs spill(std::int64_t bucket, Fs arrival, Fs service);
     std::int64_t first_free(std::int64_t bucket);
-    void advance(std::int64_t bucket);
+    std::int64_t first_not_known_full(std::int64_t bucket);
+    /// Keeps `bucket` inside the ring: the oldest buckets are forgotten (nothing arrives that long ago any more).
+    void advance(std::int64_t bucket) {
+        if (bucket - static_cast<std::int64_t>(mask_) > base_) forget(bucket - static_cast<std::int64_t>(mask_));
+    }
+    void forget(std::int64_t lowest);
 
     int shift_;
     std::uint64_t mask_;
-    std::vector<std::uint32_t, ArenaAllocator<std::uint32_t>> taken_;
-    std::int64_t base_{0};                    ///< oldest bucket in the ring
-    std::int64_t full_from_{0}, full_to_{0};  ///< buckets known to be full: they make a saturated server cheap
+    std::uint64_t words_;
+    /// A bit for each bucket that is known to be full (they make a saturated server cheap), then what is taken of each.
+    std::vector<std::uint32_t, ArenaAllocator<std::uint32_t>> ring_;
+    std::int64_t base_{0};  ///< oldest bucket in the ring
 };
 
 /// A server used in the order of the calls, by one component with a monotone clock (a pipe inside an SM).

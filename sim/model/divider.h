@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/core/mix.h"
+
 namespace rafter::model {
 
 /// Exact quotient and remainder of 64-bit numerators below 2^63 by a 32-bit divisor, without a divide instruction.
@@ -22,13 +24,6 @@ public:
 private:
     std::uint64_t divisor_, reciprocal_;
 };
-
-/// A well-mixed 64-bit hash (the finaliser of splitmix64, public domain, S. Vigna).
-constexpr std::uint64_t mix(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
 
 /// Spreads consecutive units over `n` places: each run of n consecutive units visits every place once, in an order
 /// rotated by a hash of the run, so that power-of-two strides do not camp on one place. (M.1)

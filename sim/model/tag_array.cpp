@@ -84,7 +84,7 @@ std::uint64_t TagArray::line_of(std::uint64_t set, std::uint64_t tag) const {
 }
 
 // An entry holds its tag + 1, so that an empty one matches nothing.
-std::int64_t TagArray::find(const std::uint32_t* set, std::uint32_t tag) const {
+inline std::int64_t TagArray::find(const std::uint32_t* set, std::uint32_t tag) const {
     std::int64_t way = 0;
     for (; way + 16 <= padded_; way += 16) {
         const std::uint32_t match = matches(set + way, tag + 1);
@@ -96,7 +96,7 @@ std::int64_t TagArray::find(const std::uint32_t* set, std::uint32_t tag) const {
     return -1;
 }
 
-std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const {
+inline std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const {
     const SignedFour reference = SignedFour{} + static_cast<std::int32_t>(now + kFuture);
     const SignedFour limit = SignedFour{} + static_cast<std::int32_t>(ways_);  // padding ways are never the oldest
     SignedFour longest{-1, -1, -1, -1}, victim{}, way{0, 1, 2, 3};
@@ -112,9 +112,9 @@ std::int64_t TagArray::oldest(const std::uint32_t* set, std::uint32_t now) const
     return victim[best];
 }
 
-TagArray::Outcome TagArray::touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now) {
+TagArray::Outcome TagArray::touch(const Where& where, std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch,
+                                  Fs now) {
     if (ways_ == 0) return {fetch ? granules(valid) : SectorMask{0}, dirty, line, 0};
-    const Where where = locate(line);
     std::uint32_t* set = block(where.set);
     const std::uint32_t bits = static_cast<std::uint32_t>(valid) << 4 | dirty;
     const std::uint32_t time = tick(now);

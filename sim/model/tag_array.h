@@ -27,16 +27,35 @@ public:
     /// A fetch brings whole granules of `granule_sectors` sectors (1, 2 or 4).
     TagArray(std::int64_t lines, std::int64_t ways, int granule_sectors = 1);
 
-    Outcome read(std::uint64_t line, SectorMask sectors, Fs now) { return touch(line, sectors, 0, true, now); }
+    /// A set and the tag a line has in it. Valid until resize().
+    struct Where {
+        std::uint32_t set{0}, tag{0};
+    };
+    Where locate(std::uint64_t line) const {
+        const std::uint64_t tag = sets_.quotient(line);
+        std::uint64_t set = line - tag * sets_.divisor() + rotation(tag);  // (L2.1)
+        if (set >= sets_.divisor()) set -= sets_.divisor();
+        return {static_cast<std::uint32_t>(set), static_cast<std::uint32_t>(tag)};
+    }
+
+    Outcome read(std::uint64_t line, SectorMask sectors, Fs now) { return read(locate(line), line, sectors, now); }
+    Outcome read(const Where& where, std::uint64_t line, SectorMask sectors, Fs now) {
+        return touch(where, line, sectors, 0, true, now);
+    }
     /// Whole sectors are written: nothing is fetched.
-    Outcome write(std::uint64_t line, SectorMask sectors, Fs now) { return touch(line, sectors, sectors, false, now); }
+    Outcome write(std::uint64_t line, SectorMask sectors, Fs now) { return write(locate(line), line, sectors, now); }
+    Outcome write(const Where& where, std::uint64_t line, SectorMask sectors, Fs now) {
+        return touch(where, line, sectors, sectors, false, now);
+    }
     /// The data of the fetch started by the last read() arrives at `ready`.
     void set_ready(Fs ready);
 
-    /// Brings the host's cache lines of this line's set near.
-    void prefetch(std::uint64_t line) const {
+    /// Where a set lies in the host's memory.
+    const std::uint32_t* address(const Where& where) const { return ways_ == 0 ? nullptr : block(where.set); }
+    /// Brings the host's cache lines of a set near; `first` is the address of set 0 of an array like this one.
+    void prefetch(const std::uint32_t* first, const Where& where) const {
         if (ways_ == 0) return;
-        const std::uint32_t* set = block(locate(line).set);
+        const std::uint32_t* set = first + where.set * lines_per_set_ * kWords;
         __builtin_prefetch(set);
         __builtin_prefetch(set + padded_);
     }
@@ -72,10 +91,6 @@ public:
     }
 
 private:
-    struct Where {
-        std::uint64_t set;
-        std::uint32_t tag;
-    };
     /// Whole granules around the sectors that are missing.
     SectorMask granules(std::uint32_t sectors) const {
         if (granule_sectors_ == 1 || sectors == 0) return mask(sectors);
@@ -87,15 +102,9 @@ private:
     static constexpr std::uint32_t kGhost = 1U << 31;
     static std::uint64_t tag_of(std::uint32_t entry) { return ((entry & ~kGhost) >> 8) - 1; }
     static SectorMask mask(std::uint32_t bits) { return static_cast<SectorMask>(bits & 0xF); }
-    Where locate(std::uint64_t line) const {
-        const std::uint64_t tag = sets_.quotient(line);
-        std::uint64_t set = line - tag * sets_.divisor() + rotation(tag);  // (L2.1)
-        if (set >= sets_.divisor()) set -= sets_.divisor();
-        return {set, static_cast<std::uint32_t>(tag)};
-    }
     std::uint64_t rotation(std::uint64_t tag) const { return (mix(tag) >> 32) * sets_.divisor() >> 32; }
     std::uint64_t line_of(std::uint64_t set, std::uint64_t tag) const;
-    Outcome touch(std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now);
+    Outcome touch(const Where& where, std::uint64_t line, SectorMask valid, SectorMask dirty, bool fetch, Fs now);
     std::int64_t find(const std::uint32_t* set, std::uint32_t tag) const;    ///< way, or -1
     std::int64_t oldest(const std::uint32_t* set, std::uint32_t now) const;  ///< way used least recently
     std::int64_t next_used(const std::uint32_t* set, std::int64_t from, std::uint32_t youngest, bool dirty) const;
@@ -103,8 +112,9 @@ private:
 
     /// A set is one block: the entries ((tag + 1) << 8 | valid << 4 | dirty), then their last uses in 2^20 fs, both padded to
     /// 4 ways; blocks begin on a cache line of the host.
+    static constexpr std::size_t kWords = 16;
     struct alignas(64) HostLine {
-        std::array<std::uint32_t, 16> words;
+        std::array<std::uint32_t, kWords> words;
     };
     const std::uint32_t* block(std::uint64_t set) const { return host_lines_[set * lines_per_set_].words.data(); }
     std::uint32_t* block(std::uint64_t set) { return host_lines_[set * lines_per_set_].words.data(); }

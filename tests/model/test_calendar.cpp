@@ -7,7 +7,7 @@
 
 using rafter::model::Calendar;
 using rafter::model::Fs;
-using rafter::model::mix;
+using rafter::mix;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 using rafter::model::Divider;
 using rafter::model::Interleave;
-using rafter::model::mix;
+using rafter::mix;
 
 TEST_CASE("division by reciprocal is exact", "[model]") {
     for (const std::uint64_t d : {1ULL, 2ULL, 3ULL, 5ULL, 7ULL, 40ULL, 80ULL, 96ULL, 4095ULL, 65537ULL}) {

@@ -39,7 +39,8 @@ TEST_CASE("stretches agree to half a percent", "[model][steady]") {
 TEST_CASE("a trend settles when the latest windows are alike, and not while they drift", "[model][steady]") {
     Trend trend;
     for (int i = 0; i <= 2; ++i) trend.mark(after(i));
-    CHECK_FALSE(trend.settled(4, {}));
+    CHECK_FALSE(trend.settled(8, {}));
+    CHECK(trend.settled(4, {}));  // they are equal
     REQUIRE(trend.settled(2, {}));
     CHECK(trend.settled(2, {})->tally.time == 2'000'000);
     Trend drifting;

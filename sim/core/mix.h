@@ -1,0 +1,15 @@
+// The hash of the project.
+#pragma once
+
+#include <cstdint>
+
+namespace rafter {
+
+/// A well-mixed 64-bit hash (the finaliser of splitmix64, public domain, S. Vigna).
+constexpr std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+}  // namespace rafter
