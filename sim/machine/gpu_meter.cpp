@@ -16,6 +16,7 @@ model::Tally Gpu::simulated(Fs now) const {
         tally.lines += counters.lines;
         tally.events += sm->events();
         tally.traffic.l1_read += Bytes(counters.l1_read + sm->shared_bytes());
+        tally.shared += sm->shared_bytes();
         tally.traffic.l1_write += Bytes(counters.l1_write);
         tally.resident += sm->resident_time(now);
     }

@@ -40,8 +40,13 @@ std::int64_t SmCta::next_unit(std::int64_t unit, std::int64_t stride) {
 Ticket SmCta::load(const program::Access& access, program::Path path) {
     const std::int64_t before = sm_.load_store_.counters().lines;
     const Ticket ticket = sm_.load_store_.load(access, path, now_);
-    loop_.lines += sm_.load_store_.counters().lines - before;
+    count(sm_.load_store_.counters().lines - before);
     return ticket;
+}
+
+void SmCta::count(std::int64_t lines) {
+    loop_.lines += lines;
+    loop_.issued += lines;
 }
 
 Ticket SmCta::remember(const Ticket& ticket) {
@@ -52,7 +57,7 @@ Ticket SmCta::remember(const Ticket& ticket) {
 Ticket SmCta::store(const program::Access& access, Kind kind) {
     const std::int64_t before = sm_.load_store_.counters().lines;
     const Ticket ticket = sm_.load_store_.store(access, kind, now_);
-    loop_.lines += sm_.load_store_.counters().lines - before;
+    count(sm_.load_store_.counters().lines - before);
     return remember(ticket);
 }
 
@@ -61,6 +66,7 @@ Ticket SmCta::store(const program::Access& access) { return store(access, Kind::
 Ticket SmCta::atomic_add(const program::Access& access) { return store(access, Kind::atomic); }
 
 Ticket SmCta::mma_async(const program::Mma& mma) {
+    loop_.shared += mma.shared_bytes;
     const auto done = sm_.pipes_.mma(mma, now_);
     return {done.at, static_cast<std::uint8_t>(done.cause)};
 }
@@ -74,16 +80,19 @@ Suspend SmCta::until(Fs at, Cause cause) {
 Suspend SmCta::wait(const Ticket& ticket) { return until(ticket.ready_fs, static_cast<Cause>(ticket.cause)); }
 
 Suspend SmCta::mma(const program::Mma& mma) {
+    loop_.shared += mma.shared_bytes;
     const auto done = sm_.pipes_.mma(mma, now_);
     return until(done.at, done.cause);
 }
 
 Suspend SmCta::vector(const program::Vector& work) {
+    loop_.shared += work.shared_bytes;
     const auto done = sm_.pipes_.vector(work, now_);
     return until(done.at, done.cause);
 }
 
 Suspend SmCta::shared(std::int64_t bytes) {
+    loop_.shared += bytes;
     const auto done = sm_.pipes_.shared(bytes, now_);
     return until(done.at, done.cause);
 }

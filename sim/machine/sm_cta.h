@@ -32,6 +32,7 @@ public:
     program::Suspend grid_sync() override;
 
 private:
+    void count(std::int64_t lines);
     program::Suspend until(Fs at, stats::Cause cause);
     program::Ticket remember(const program::Ticket& ticket);
     program::Ticket store(const program::Access& access, Kind kind);

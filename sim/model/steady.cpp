@@ -22,9 +22,10 @@ std::int64_t nearest(std::int64_t room, std::int64_t quantum, std::int64_t other
 
 }  // namespace
 
-bool agree(const Tally& a, const Tally& b, double tolerance) {
+bool agree(const Tally& left, const Tally& right, double tolerance) {
     const auto near = [tolerance](double x, double y, double scale) { return std::abs(x - y) <= tolerance * scale; };
-    if (a.progress <= 0 || b.progress <= 0) return false;
+    if (left.progress <= 0 || right.progress <= 0) return false;
+    const Tally a = left.step_lines > 0 ? left.of_steps() : left, b = right.step_lines > 0 ? right.of_steps() : right;
     const double time_a = ratio(a.time, a.progress), time_b = ratio(b.time, b.progress);
     const double lines_a = ratio(a.lines, a.progress), lines_b = ratio(b.lines, b.progress);
     const auto hbm = [](const Tally& t) { return ratio((t.traffic.hbm_read + t.traffic.hbm_write).value, t.progress); };
@@ -76,7 +77,8 @@ std::optional<Sample> Trend::settled(std::int64_t least, const Sample& known) co
 Sample Trend::whole() const { return windows() < 1 ? Sample{} : Sample{between(0, windows()), windows()}; }
 
 void Trust::use(const Sample& sample) {
-    if (last_.windows > 0) reach_ = agree(last_.tally, sample.tally, 2 * kTolerance) ? std::min(2 * reach_, kMost) : first_;
+    const bool holds = agree(last_.tally, sample.tally, 4 * kTolerance);
+    if (last_.windows > 0) reach_ = holds ? std::min(2 * reach_, kMost) : std::max(reach_ / 2, first_);
     last_ = sample;
 }
 

@@ -2,6 +2,8 @@
 
 namespace rafter::model {
 
+using stats::Traffic;
+
 namespace {
 
 __extension__ using Wide = __int128;
@@ -25,6 +27,9 @@ void for_each_count(Tally& mine, const Tally& o, Change change) {
     change(mine.units, o.units);
     change(mine.unit_lines, o.unit_lines);
     change(mine.hbm_capacity, o.hbm_capacity);
+    change(mine.shared, o.shared);
+    change(mine.step_lines, o.step_lines);
+    change(mine.step_shared, o.step_shared);
 }
 
 }  // namespace
@@ -38,6 +43,20 @@ Tally Tally::operator-(const Tally& o) const {
     Tally difference = *this;
     for_each_count(difference, o, [](std::int64_t& a, std::int64_t b) { a -= b; });
     return difference;
+}
+
+Tally Tally::of_steps() const {
+    Tally exact = *this;
+    if (lines == 0) return exact;
+    const auto scale = [this](std::int64_t count) { return static_cast<std::int64_t>(Wide{count} * step_lines / lines); };
+    exact.lines = step_lines;
+    exact.shared = step_shared;
+    exact.fills = scale(fills);
+    exact.traffic.l1_read = Bytes(scale(traffic.l1_read.value - shared) + step_shared);
+    for (Bytes Traffic::*bytes :
+         {&Traffic::l1_write, &Traffic::l2_read, &Traffic::l2_write, &Traffic::hbm_read, &Traffic::hbm_write})
+        exact.traffic.*bytes = Bytes(scale((traffic.*bytes).value));
+    return exact;
 }
 
 Tally Tally::scaled(std::int64_t n, std::int64_t d) const {

@@ -62,7 +62,7 @@ TEST_CASE("one window is enough when a sample from before is known and agrees", 
     CHECK(trend.settled(2, {after(4), 4})->windows == 5);
 }
 
-TEST_CASE("trust doubles with every sample that agrees and falls back with one that does not", "[model][steady]") {
+TEST_CASE("trust doubles with every sample that agrees and halves with one that does not", "[model][steady]") {
     Trust trust(6);
     trust.use({after(1), 1});
     CHECK(trust.reach() == 6);
