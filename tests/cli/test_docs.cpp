@@ -33,7 +33,7 @@ std::vector<std::string> commands(const std::string& page) {
 std::vector<std::string> arguments(const std::string& line, const Folder& folder) {
     std::istringstream words(line);
     std::vector<std::string> list;
-    for (std::string word; words >> word;) list.push_back(word == "out.json" ? folder.file(word) : word);
+    for (std::string word; words >> word;) list.push_back(word == "out.json" || word == "errors.html" ? folder.file(word) : word);
     list.erase(list.begin());
     return list;
 }
