@@ -1,5 +1,5 @@
-# rafter_embed(TARGET NAME FILE) compiles a text file into TARGET as `extern const std::string_view NAME` in rafter::report.
-function(rafter_embed TARGET NAME FILE)
+# rafter_embed(MODULE NAME FILE) compiles a text file into a module as `extern const std::string_view NAME` in its namespace.
+function(rafter_embed MODULE NAME FILE)
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/${FILE}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   file(READ "${source}" text)
@@ -15,8 +15,8 @@ function(rafter_embed TARGET NAME FILE)
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/embedded/${NAME}.cpp")
   file(WRITE "${generated}.new"
        "#include <string_view>\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n"
-       "namespace rafter::report {\nextern const std::string_view ${NAME};\nconst std::string_view ${NAME} =\n${literals}    ;\n"
-       "}  // namespace rafter::report\n")
+       "namespace rafter::${MODULE} {\nextern const std::string_view ${NAME};\nconst std::string_view ${NAME} =\n${literals}    ;\n"
+       "}  // namespace rafter::${MODULE}\n")
   configure_file("${generated}.new" "${generated}" COPYONLY)
-  target_sources(${TARGET} PRIVATE "${generated}")
+  target_sources(rafter_${MODULE} PRIVATE "${generated}")
 endfunction()

@@ -10,6 +10,7 @@
 #include "sim/calibrate/evaluator.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
+#include "sim/core/mix.h"
 
 namespace rafter::calibrate {
 
@@ -136,16 +137,11 @@ private:
     }
 
     /// Rows are dealt to the folds in the order of a hash of the seed, so that equal inputs give equal folds.
-    static std::uint64_t rank(std::size_t row, std::uint64_t seed) {
-        std::uint64_t z = (static_cast<std::uint64_t>(row) + 1) * 0x9e3779b97f4a7c15ULL ^ (seed * 0xbf58476d1ce4e5b9ULL);
-        z = (z ^ (z >> 31)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 29);
-    }
-
     void cross_validate(const std::vector<std::size_t>& all, std::size_t fold, std::size_t folds) {
         say(fmt::format("fold {} of {}", fold + 1, folds));
         std::vector<std::size_t> order = all, fitted, held_out;
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return rank(a, options_.seed) < rank(b, options_.seed); });
+        const auto rank = [seed = options_.seed](std::size_t row) { return mix(seed, row); };
+        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return rank(a) < rank(b); });
         for (std::size_t i = 0; i < order.size(); ++i) (i % folds == fold ? held_out : fitted).push_back(order[i]);
         const Fit found = fit_to(fitted);
         FoldResult f;

@@ -1,11 +1,8 @@
-#include <unistd.h>
-
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "sim/cli/cli.h"
 #include "sim/cli/output.h"
+#include "sim/cli/progress.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
 #include "sim/engine/isolated.h"
@@ -19,17 +16,6 @@ namespace {
 std::vector<std::string> files_of(const ValidateArguments& a) {
     if (!a.files.empty()) return a.files;
     return {config::find_data_file("validate/measured", "figures")};
-}
-
-std::function<void(std::size_t, std::size_t)> progress_line() {
-    if (isatty(STDERR_FILENO) == 0) return {};
-    const auto begin = std::chrono::steady_clock::now();
-    return [begin](std::size_t done, std::size_t total) {
-        const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        fmt::print(stderr, "\r\033[K{}/{} simulations  {:.0f} s", done, total, elapsed);
-        if (done == total) fmt::print(stderr, "\r\033[K");
-        std::fflush(stderr);
-    };
 }
 
 }  // namespace
@@ -47,8 +33,14 @@ int validate(const ValidateArguments& a) {
     options.time_limit_s = a.time_limit_s;
     options.exact = a.exact;
     options.settings = sort_settings(a.set).gpu;
-    options.progress = progress_line();
+    ProgressLine progress;
+    if (progress.wanted()) {
+        options.progress = [&](std::size_t done, std::size_t total) {
+            progress("simulations", static_cast<std::int64_t>(done), static_cast<std::int64_t>(total));
+        };
+    }
     validation.outcomes = v::simulate(validation.rows, options, validation.effort);
+    progress.clear();
     validation.board = v::scoreboard(validation.rows, validation.outcomes, static_cast<std::size_t>(a.worst));
     if (!a.quiet && !to_stdout(targets)) fmt::print("{}", v::text(validation));
     if (!a.json.empty()) write(a.json, v::json(validation), a.force);

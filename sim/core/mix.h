@@ -12,4 +12,10 @@ constexpr std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
+/// Number `k` of the random stream `stream`: splitmix64 started at a hash of it.
+constexpr std::uint64_t mix(std::uint64_t stream, std::uint64_t k) {
+    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+    return mix(mix(stream + kGolden) + (k + 1) * kGolden);
+}
+
 }  // namespace rafter

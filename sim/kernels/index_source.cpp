@@ -13,7 +13,6 @@ namespace rafter::kernels {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15ULL;
 
 /// Uniform in [0, 1), 53 bits.
 double unit_interval(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
@@ -28,10 +27,6 @@ double expm1_ratio(double x) { return std::fabs(x) > 1e-8 ? std::expm1(x) / x : 
 double log1p_ratio(double x) { return std::fabs(x) > 1e-8 ? std::log1p(x) / x : 1.0 - x / 2.0; }
 
 }  // namespace
-
-std::uint64_t mix(std::uint64_t stream, std::uint64_t k) {
-    return rafter::mix(rafter::mix(stream + kGolden) + (k + 1) * kGolden);
-}
 
 Zipf::Zipf(std::int64_t n, double alpha)
     : n_(static_cast<double>(n)),

@@ -7,9 +7,6 @@
 
 namespace rafter::kernels {
 
-/// Counter-based generator (splitmix64): draw `k` of stream `stream` is a pure function of both.
-std::uint64_t mix(std::uint64_t stream, std::uint64_t k);
-
 /// Zipf(alpha) over ranks 1..n by rejection-inversion: W. Hoermann, G. Derflinger, "Rejection-inversion to generate variates from
 /// monotone discrete distributions", ACM TOMACS 6(3), 1996. Exact for any n and alpha > 0, constant time and memory.
 class Zipf {

@@ -14,7 +14,6 @@ using program::Ticket;
 using program::Vector;
 
 Count RnnCell::Parameters::issued_macs() const {
-    if (!tensor) return 0;
     Count rows = 0, columns = 0, depth = 0;
     for (std::int64_t row = 0; row < batch; row += tile.m) rows += Count(tile.issued_m(std::min(tile.m, batch - row)));
     for (std::int64_t u = 0; u < hidden; u += units) columns += Count(tile.issued_n(gates * std::min(units, hidden - u)));

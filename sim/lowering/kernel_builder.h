@@ -30,8 +30,9 @@ public:
     KernelBuilder& grid(std::int64_t ctas) { return kernel_.grid = ctas, *this; }
     KernelBuilder& graph(bool on) { return kernel_.graph = on, *this; }
     KernelBuilder& cooperative(bool on) { return kernel_.cooperative = on, *this; }
-    KernelBuilder& math(DType dtype, bool tensor, Count issued_macs = 0) {
-        kernel_.dtype = dtype, kernel_.tensor = tensor, kernel_.issued_macs = issued_macs;
+    KernelBuilder& math(DType dtype, bool tensor, Count macs = 0) {
+        kernel_.dtype = dtype, kernel_.tensor = tensor;
+        (tensor ? kernel_.issued_macs : kernel_.lane_macs) = macs;
         return *this;
     }
     /// `parameters`: every field of the code's parameters as text.

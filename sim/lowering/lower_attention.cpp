@@ -116,9 +116,7 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
     KernelBuilder builder("flash_fwd_kernel_" + std::string(name(p.block.compute)) + "_" + std::to_string(p.block.tile.m) + "x" +
                               std::to_string(p.block.tile.n) + (op.causal ? "_causal" : ""),
                           resources);
-    builder.grid(p.grid())
-        .math(p.block.compute, p.block.tensor, p.block.tensor ? p.issued_macs() : 0)
-        .arguments(prefill_inputs(p, layer));
+    builder.grid(p.grid()).math(p.block.compute, p.block.tensor, p.issued_macs()).arguments(prefill_inputs(p, layer));
     const std::int64_t out = storage(layer.activations, op.batch * op.seq_q * op.heads * op.head_dim_v).value;
     builder.argument(argument_of(layer.outputs, 0, layer, "out", out, Use::write));
     return {{builder.build(std::make_shared<AttentionPrefill>(p), p.text()), 1}};
@@ -142,7 +140,7 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
 
     const std::string suffix = std::string(name(p.block.compute)) + "_64x" + std::to_string(p.block.tile.n);
     KernelBuilder builder("flash_fwd_splitkv_kernel_" + suffix, {128, 168, Bytes(shared_bytes(p.block, 1))});
-    builder.grid(p.grid()).math(p.block.compute, p.block.tensor, p.block.tensor ? p.issued_macs() : 0);
+    builder.grid(p.grid()).math(p.block.compute, p.block.tensor, p.issued_macs());
     const std::int64_t rows = p.output_rows(), dim = op.head_dim_v;
     const std::int64_t cache = storage(op.kv_dtype, op.batch * p.held * op.kv_heads * (op.head_dim + dim)).value;
     builder.argument(argument_of(layer.inputs, 0, layer, "q", storage(layer.activations, rows * op.head_dim).value, Use::read));

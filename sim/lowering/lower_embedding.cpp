@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "sim/core/mix.h"
 #include "sim/kernels/embedding_bag.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
@@ -28,7 +29,7 @@ Distribution distribution(workload::IndexPattern pattern) {
 /// Indices of a file change the timing as much as a seed does.
 std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
     std::uint64_t hash = indices.size();
-    for (const std::int64_t index : indices) hash = kernels::mix(hash, static_cast<std::uint64_t>(index));
+    for (const std::int64_t index : indices) hash = mix(hash, static_cast<std::uint64_t>(index));
     return hash;
 }
 

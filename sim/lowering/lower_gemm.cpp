@@ -42,7 +42,7 @@ void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& opera
     if (p.splits > 1) out = {operands.workspace, p.splits * p.batch * p.m * p.n * 4, Use::write};
     KernelBuilder builder(operands.prefix + choice.kernel.name + (p.splits > 1 ? "_splitK" + std::to_string(p.splits) : ""),
                           choice.kernel.resources);
-    builder.grid(p.grid).graph(graph).math(p.compute, gpu.has_tensor(p.compute), gpu.has_tensor(p.compute) ? p.issued_macs() : 0);
+    builder.grid(p.grid).graph(graph).math(p.compute, gpu.has_tensor(p.compute), p.issued_macs());
     builder.argument(operands.a).argument(operands.b);
     if (p.splits == 1) builder.arguments(operands.extra);
     builder.argument(out);

@@ -80,6 +80,7 @@ KernelMeasurement Gpu::run(const KernelRun& run) {
     sc_core::sc_start();
     if (!grid_.complete()) throw InternalError(grid_.describe_stall());
     for (auto& sm : sms_) sm->end_kernel(grid_.end());
+    hold_to_peak(*run.kernel);
     return measure(run);
 }
 

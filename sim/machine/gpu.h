@@ -29,6 +29,7 @@ private:
     double hbm_bytes(Fs time) const override;
 
     model::Tally simulated(Fs now) const;
+    void hold_to_peak(const program::Kernel& kernel);
     void balance(model::Tally& part) const;
     void age_l2(const model::Tally& sample, model::Tally& part, Fs now);
     void dispatch();  ///< the command processor's work: the launch gap is over, hand out the first CTAs

@@ -90,6 +90,23 @@ void Gpu::age_l2(const model::Tally& sample, model::Tally& part, Fs now) {
     part.traffic.hbm_write = Bytes(sectors * program::kSectorBytes + left);
 }
 
+// A sample is off by a little either way; its sum must not make the kernel faster than every SM at its full rate. (T.7)
+void Gpu::hold_to_peak(const program::Kernel& kernel) {
+    if (left_out_.time == 0) return;
+    const Count macs = kernel.tensor ? kernel.issued_macs : kernel.lane_macs;
+    if (macs == 0) return;
+    constexpr Count kFemto = 1'000'000'000'000'000;
+    const auto sms = static_cast<std::int64_t>(sms_.size());
+    const Count flop_per_s = static_cast<Count>(flop_per_clk(gpu_, kernel.dtype, kernel.tensor)) * static_cast<Count>(sms) *
+                             static_cast<Count>((kernel.tensor ? gpu_.tensor_peak : gpu_.boost).value);
+    const auto least = static_cast<Fs>((2 * macs * kFemto + flop_per_s - 1) / flop_per_s);
+    const Fs missing = grid_.start() + least - grid_.end() - left_out_.time;
+    if (missing <= 0) return;
+    left_out_.time += missing;
+    left_out_.resident += missing * sms;
+    left_out_.causes[static_cast<std::size_t>(kernel.tensor ? stats::Cause::tensor : stats::Cause::fma)].value += missing * sms;
+}
+
 std::int64_t Gpu::l2_lines() const {
     std::int64_t lines = 0;
     for (const auto& slice : slices_) lines += slice->tags().capacity_lines();

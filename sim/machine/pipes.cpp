@@ -21,6 +21,19 @@ void extend(Pipes::Done& done, Fs at, Cause cause) {
 
 }  // namespace
 
+std::int64_t flop_per_clk(const config::HwConfig& gpu, DType dtype, bool tensor) {
+    if (tensor) {
+        const auto rate = gpu.tensor.flop_per_clk.find(dtype);
+        RAFTER_CHECK(rate != gpu.tensor.flop_per_clk.end(), "no tensor cores for this dtype");
+        return rate->second;
+    }
+    const std::int64_t lanes = dtype == DType::fp64                             ? gpu.sm.fp64_fma_per_clk
+                               : (dtype == DType::fp16 || dtype == DType::bf16) ? gpu.sm.fp16_fma_per_clk
+                                                                                : gpu.sm.fp32_fma_per_clk;
+    RAFTER_CHECK(lanes > 0, "no vector lanes for this dtype");
+    return 2 * lanes;
+}
+
 void Pipes::begin_kernel(Hertz clk) {
     clk_ = clk;
     barrier_ = clocks(gpu_.sm.barrier_latency_clk, clk).value;
@@ -38,9 +51,7 @@ Fs Pipes::at_rate(std::int64_t amount, std::int64_t per_clk) const {
 }
 
 Pipes::Done Pipes::mma(const program::Mma& mma, Fs now) {
-    const auto rate = gpu_.tensor.flop_per_clk.find(mma.dtype);
-    RAFTER_CHECK(rate != gpu_.tensor.flop_per_clk.end(), "no tensor cores for this dtype");
-    const Fs work = at_rate(2 * mma.m * mma.n * mma.k, rate->second);
+    const Fs work = at_rate(2 * mma.m * mma.n * mma.k, flop_per_clk(gpu_, mma.dtype, true));
     Done done{tensor_.reserve(now, work), Cause::tensor};
     const Fs chain = ceil_div(mma.k, instruction_k(mma.dtype)) * tensor_latency_;  // accumulating products depend on each other
     extend(done, now + chain, Cause::dependency);
@@ -52,12 +63,8 @@ Pipes::Done Pipes::mma(const program::Mma& mma, Fs now) {
 }
 
 Pipes::Done Pipes::vector(const program::Vector& work, Fs now) {
-    const std::int64_t lanes = work.dtype == DType::fp64                                  ? gpu_.sm.fp64_fma_per_clk
-                               : (work.dtype == DType::fp16 || work.dtype == DType::bf16) ? gpu_.sm.fp16_fma_per_clk
-                                                                                          : gpu_.sm.fp32_fma_per_clk;
-    RAFTER_CHECK(work.fma == 0 || lanes > 0, "no vector lanes for this dtype");
     Done done{now + work.chain * fma_latency_, Cause::dependency};
-    if (work.fma > 0) extend(done, fma_.reserve(now, at_rate(work.fma, lanes)), Cause::fma);
+    if (work.fma > 0) extend(done, fma_.reserve(now, at_rate(2 * work.fma, flop_per_clk(gpu_, work.dtype, false))), Cause::fma);
     if (work.integer > 0) extend(done, integer_.reserve(now, at_rate(work.integer, gpu_.sm.int32_ops_per_clk)), Cause::fma);
     if (work.sfu > 0) extend(done, sfu_.reserve(now, at_rate(work.sfu, gpu_.sm.sfu_ops_per_clk)), Cause::sfu);
     const std::int64_t instructions = ceil_div(work.fma + work.integer + work.sfu, kWarp);

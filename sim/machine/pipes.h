@@ -13,6 +13,10 @@ namespace rafter::machine {
 
 using model::Fs;
 
+/// FLOP of one SM a clock in products of `dtype`: its tensor cores, or its vector lanes. Errors: InternalError when there are
+/// none for it.
+std::int64_t flop_per_clk(const config::HwConfig& gpu, DType dtype, bool tensor);
+
 class Pipes {
 public:
     explicit Pipes(const config::HwConfig& gpu) : gpu_(gpu) {}

@@ -66,7 +66,8 @@ struct Kernel {
     bool tensor{false};        ///< uses tensor cores
     bool graph{false};         ///< launched from a captured graph: graph gap instead of stream gap
     bool cooperative{false};   ///< uses grid_sync; the grid must fit the machine
-    Count issued_macs{};       ///< including padding of edge tiles
+    Count issued_macs{};       ///< on tensor cores, including padding of edge tiles
+    Count lane_macs{};         ///< of products on the vector lanes, the same way
 };
 
 }  // namespace rafter::program

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/core/quantity.h"
 #include "sim/stats/result.h"
@@ -16,6 +17,9 @@ struct TextOptions {
 std::string text(const stats::RunResult& result, const TextOptions& options);
 std::string json(const stats::RunResult& result);  ///< schema rafter.result/1, docs/results.md
 std::string csv(const stats::RunResult& result);   ///< a row a layer; quoting of RFC 4180, lines end in LF
+
+/// Chart.js, for pages that hold all they need.
+extern const std::string_view kChartLibrary;
 
 /// Roofline in characters: log-log, a mark a layer.
 std::string roofline_chart(const stats::RunResult& result);

@@ -2,13 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/report.h"
 #include "sim/validate/reports.h"
 
-namespace rafter::report {
-extern const std::string_view chart_library, validation_page, validation_script;
-}
-
 namespace rafter::validate {
+
+extern const std::string_view kPage, kPageScript;  // page/page.html, page/page.js
 
 namespace {
 
@@ -33,10 +32,10 @@ std::string script_safe(const std::string& json) {
 }  // namespace
 
 std::string html(const Validation& v) {
-    std::string page(report::validation_page);
+    std::string page(kPage);
     replace(page, "/*data*/", script_safe(json(v)));
-    replace(page, "/*chart.js*/", report::chart_library);
-    replace(page, "/*page.js*/", report::validation_script);
+    replace(page, "/*chart.js*/", report::kChartLibrary);
+    replace(page, "/*page.js*/", kPageScript);
     return page;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/core/mix.h"
 #include "sim/validate/scoreboard.h"
 
 namespace rafter::validate {
@@ -39,12 +40,7 @@ void keep(std::vector<Row>& rows, Field field, const std::vector<std::string>& w
 std::vector<Row> sampled(const std::vector<Row>& rows, std::size_t count, std::uint64_t seed) {
     std::vector<std::size_t> order(rows.size());
     std::iota(order.begin(), order.end(), 0);
-    const auto rank = [&](std::size_t i) {
-        std::uint64_t z = seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(i) * 0xd1342543de82ef95ULL + 1;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    };
+    const auto rank = [seed](std::size_t row) { return mix(seed, row); };
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return rank(a) < rank(b); });
     order.resize(std::min(count, order.size()));
     std::sort(order.begin(), order.end());

@@ -101,7 +101,7 @@ std::string work_in_child(const Job& job, bool exact) {
     } catch (const Error& e) {
         return to_json(refused(headline(e.what()))).dump();
     } catch (const std::exception& e) {
-        return to_json(refused(std::string("internal error: ") + e.what())).dump();
+        return to_json(refused(e.what())).dump();
     }
 }
 

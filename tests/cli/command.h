@@ -14,6 +14,9 @@ struct Outcome {
 /// `rafter ARGUMENTS...` with stdin closed, neither stream a terminal. `environment` holds NAME=value.
 Outcome command(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
 
+/// First line of a table of measurements.
+inline const std::string kMeasuredHeader = "source,gpu,op,dtype,shape,time_us,protocol,notes\n";
+
 /// A folder of its own, removed at the end.
 class Folder {
 public:

@@ -10,14 +10,13 @@ using Catch::Matchers::Contains;
 using nlohmann::json;
 using rafter::test::command;
 using rafter::test::Folder;
+using rafter::test::kMeasuredHeader;
 
 namespace {
 
-const std::string kHeader = "source,gpu,op,dtype,shape,time_us,protocol,notes\n";
-
 /// Rows whose times are those of a T4 with these settings.
 std::string made_with(const Folder& folder, const std::vector<std::string>& settings) {
-    std::string table = kHeader;
+    std::string table = kMeasuredHeader;
     for (const char* rows : {"16", "200", "700", "1000", "1500", "2000", "2500", "3000"})
         table += "lab,t4,elementwise,fp16,rows=" + std::string(rows) +
                  ";cols=512;reads=1;writes=1;fn=relu,10,graph_replay;l2=warm_if_fits,\n";
@@ -26,7 +25,7 @@ std::string made_with(const Folder& folder, const std::vector<std::string>& sett
     const auto o = command(arguments);
     INFO(o.err);
     REQUIRE(o.code == 0);
-    std::string made = kHeader;
+    std::string made = kMeasuredHeader;
     const json report = json::parse(o.out);
     for (const auto& row : report["rows"]) {
         made += "lab,t4,elementwise,fp16," + row["shape"].get<std::string>() + "," + std::to_string(row["sim_us"].get<double>()) +
@@ -68,7 +67,8 @@ TEST_CASE("a value at its bound is warned of", "[calibrate]") {
 
 TEST_CASE("calibration refuses too few rows, unknown values and files that exist", "[calibrate]") {
     const Folder folder;
-    const std::string rows = folder.write("m.csv", kHeader + "lab,t4,gemm,fp16,m=64;n=64;k=64,10,graph_replay;l2=cold,\n");
+    const std::string rows =
+        folder.write("m.csv", kMeasuredHeader + "lab,t4,gemm,fp16,m=64;n=64;k=64,10,graph_replay;l2=cold,\n");
     auto o = command({"calibrate", "--gpu", "t4", "--measured", rows, "--free", "launch.graph_gap"});
     CHECK(o.code == 2);
     CHECK_THAT(o.err, Contains("1 rows of t4 for 1 free values and 5 folds; at least 7 are needed"));

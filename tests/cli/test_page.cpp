@@ -38,7 +38,7 @@ TEST_CASE("the page draws its plots and tables in a browser", "[validate]") {
         return;
     }
     const Folder folder;
-    std::string table = "source,gpu,op,dtype,shape,time_us,protocol,notes\n";
+    std::string table = rafter::test::kMeasuredHeader;
     for (const char* m : {"16", "32", "64"})
         table += std::string("lab,t4,gemm,fp16,m=") + m + ";n=128;k=128,9,graph_replay;l2=cold,\n";
     table += "lab,t5,gemm,fp16,m=1;n=1;k=1,9,graph_replay;l2=cold,\n";

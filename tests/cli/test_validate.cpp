@@ -16,10 +16,9 @@ using Catch::Matchers::Contains;
 using nlohmann::json;
 using rafter::test::command;
 using rafter::test::Folder;
+using rafter::test::kMeasuredHeader;
 
 namespace {
-
-const std::string kHeader = "source,gpu,op,dtype,shape,time_us,protocol,notes\n";
 
 std::string gemm(const std::string& time, const std::string& gpu = "t4") {
     return "lab," + gpu + ",gemm,fp16,m=64;n=128;k=128," + time + ",graph_replay;l2=warm_if_fits,\n";
@@ -34,14 +33,14 @@ json report(const Folder& folder, const std::string& table, std::vector<std::str
     return json::parse(o.out);
 }
 
-double simulated_us(const Folder& folder) { return report(folder, kHeader + gemm("10"))["rows"][0]["sim_us"]; }
+double simulated_us(const Folder& folder) { return report(folder, kMeasuredHeader + gemm("10"))["rows"][0]["sim_us"]; }
 
 }  // namespace
 
 TEST_CASE("rows 50 % off either way: MAPE 50 %, bias 0", "[validate]") {
     const Folder folder;
     const double sim = simulated_us(folder);
-    const auto r = report(folder, kHeader + gemm(std::to_string(sim / 1.5)) + gemm(std::to_string(sim / 0.5)));
+    const auto r = report(folder, kMeasuredHeader + gemm(std::to_string(sim / 1.5)) + gemm(std::to_string(sim / 0.5)));
     CHECK(r["overall"]["mape"].get<double>() == Approx(0.5).epsilon(1e-4));
     CHECK(r["overall"]["bias"].get<double>() == Approx(0).margin(1e-4));
     CHECK(r["overall"]["simulations"] == 1);
@@ -50,7 +49,7 @@ TEST_CASE("rows 50 % off either way: MAPE 50 %, bias 0", "[validate]") {
 TEST_CASE("broken rows and unknown GPUs are counted with their line, the others are scored", "[validate]") {
     const Folder folder;
     const auto o =
-        command({"validate", folder.write("m.csv", kHeader + gemm("10") + gemm("ten") + gemm("10", "t44") + "half,a\n" +
+        command({"validate", folder.write("m.csv", kMeasuredHeader + gemm("10") + gemm("ten") + gemm("10", "t44") + "half,a\n" +
                                                        "lab,t4,gemm,fp16,m=64;n=128,10,graph_replay;l2=cold,\n")});
     CHECK(o.code == 0);
     CHECK_THAT(o.out, Contains("not simulated: 4 of 5 rows"));
@@ -64,7 +63,7 @@ TEST_CASE("broken rows and unknown GPUs are counted with their line, the others 
 TEST_CASE("milliseconds taken for microseconds are beyond a physical peak: flagged, not scored", "[validate]") {
     const Folder folder;
     const std::string big = "lab,t4,gemm,fp16,m=512;n=4096;k=4096,0.4,kernel_only;l2=cold,\n";
-    const auto r = report(folder, kHeader + gemm("10") + big);
+    const auto r = report(folder, kMeasuredHeader + gemm("10") + big);
     CHECK(r["overall"]["rows"] == 1);
     REQUIRE(r["unscored"].size() == 1);
     CHECK(r["unscored"][0]["status"] == "impossible");
@@ -84,7 +83,7 @@ TEST_CASE("a wrong header, a missing file and a folder are the user's mistakes",
 
 TEST_CASE("the same bytes for any number of jobs", "[validate]") {
     const Folder folder;
-    std::string table = "\xEF\xBB\xBF" + kHeader;
+    std::string table = "\xEF\xBB\xBF" + kMeasuredHeader;
     for (int m = 1; m < 20; ++m) {
         table += "lab,a100-sxm4-80gb,gemm,fp16,m=" + std::to_string(m * 16) + ";n=256;k=256,9,event_per_call;l2=cold,\r\n";
         table += "lab,t4,softmax,fp32,rows=" + std::to_string(m) + ";cols=500;reads=1;writes=1,9,event_per_call;l2=cold,\r\n";
@@ -102,7 +101,7 @@ TEST_CASE("the same bytes for any number of jobs", "[validate]") {
 
 TEST_CASE("100,000 rows of one shape are one simulation", "[validate]") {
     const Folder folder;
-    std::string table = kHeader;
+    std::string table = kMeasuredHeader;
     for (int i = 0; i < 100'000; ++i) table += gemm("1" + std::to_string(i));
     const auto o = command({"validate", folder.write("m.csv", table)});
     CHECK(o.code == 0);
@@ -111,7 +110,7 @@ TEST_CASE("100,000 rows of one shape are one simulation", "[validate]") {
 
 TEST_CASE("filters choose rows; one that matches nothing is a mistake", "[validate]") {
     const Folder folder;
-    const std::string table = kHeader + gemm("10") + gemm("10", "v100-sxm2-16gb");
+    const std::string table = kMeasuredHeader + gemm("10") + gemm("10", "v100-sxm2-16gb");
     CHECK(report(folder, table, {"--gpu", "t4"})["overall"]["rows"] == 1);
     CHECK(report(folder, table, {"--op", "gemm", "--dtype", "fp16", "--source", "lab"})["overall"]["rows"] == 2);
     const auto o = command({"validate", folder.write("m.csv", table), "--op", "gem"});
@@ -121,7 +120,7 @@ TEST_CASE("filters choose rows; one that matches nothing is a mistake", "[valida
 
 TEST_CASE("fail-above ends with 1 when the error is above, else with 0", "[validate]") {
     const Folder folder;
-    const std::string file = folder.write("m.csv", kHeader + gemm(std::to_string(simulated_us(folder) / 1.2)));
+    const std::string file = folder.write("m.csv", kMeasuredHeader + gemm(std::to_string(simulated_us(folder) / 1.2)));
     CHECK(command({"validate", file, "--fail-above", "25"}).code == 0);
     const auto o = command({"validate", file, "--fail-above", "15"});
     CHECK(o.code == 1);
@@ -130,7 +129,7 @@ TEST_CASE("fail-above ends with 1 when the error is above, else with 0", "[valid
 
 TEST_CASE("files that exist are kept, and nothing is simulated first", "[validate]") {
     const Folder folder;
-    const std::string file = folder.write("m.csv", kHeader + gemm("10")), out = folder.write("out.json", "mine");
+    const std::string file = folder.write("m.csv", kMeasuredHeader + gemm("10")), out = folder.write("out.json", "mine");
     const auto o = command({"validate", file, "--json", out});
     CHECK(o.code == 2);
     CHECK_THAT(o.err, Contains("--force"));
@@ -141,7 +140,7 @@ TEST_CASE("files that exist are kept, and nothing is simulated first", "[validat
 
 TEST_CASE("Ctrl-C leaves no file behind, whole or half", "[validate]") {
     const Folder folder;
-    std::string table = kHeader;
+    std::string table = kMeasuredHeader;
     for (int m = 1; m < 400; ++m)
         table += "lab,t4,gemm,fp32,m=" + std::to_string(m * 8) + ";n=2048;k=2048,900,event_per_call;l2=cold,\n";
     const std::string file = folder.write("m.csv", table), out = folder.file("out.json");

@@ -26,8 +26,8 @@ TEST_CASE("what is counted before a kernel is the only difference between launch
     const double stream = time(engine::LaunchMode::stream, engine::Caches::cold);
     const auto differs_by = [&](engine::LaunchMode mode, Femtoseconds gap) {
         const double expected = static_cast<double>((gap - launch.stream_gap).value) * 1e-15;
-        // The order in which requests meet may differ by a bucket of a calendar: 10 ns in 10 us.
-        CHECK(time(mode, engine::Caches::cold) - stream == Approx(expected).margin(2e-7));
+        // The gaps lie 1.3 us and more apart; requests may meet in another order, which moves the end by tens of nanoseconds.
+        CHECK(time(mode, engine::Caches::cold) - stream == Approx(expected).margin(1e-7));
     };
     differs_by(engine::LaunchMode::graph, launch.graph_gap);
     differs_by(engine::LaunchMode::kernel_only, launch.null_kernel);

@@ -3,6 +3,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/core/mix.h"
 #include "sim/kernels/embedding_bag.h"
 #include "sim/kernels/index_source.h"
 #include "sim/lowering/lower.h"
@@ -34,7 +35,7 @@ TEST_CASE("Zipf ranks have their theoretical head frequencies", "[kernels][embed
         std::vector<std::int64_t> hits(6);
         constexpr std::int64_t kDraws = 1000000;
         for (std::int64_t i = 0; i < kDraws; ++i) {
-            const std::int64_t rank = zipf.rank(kernels::mix(3, static_cast<std::uint64_t>(i)));
+            const std::int64_t rank = zipf.rank(rafter::mix(3, static_cast<std::uint64_t>(i)));
             REQUIRE((rank >= 1 && rank <= n));
             if (rank < 6) ++hits[static_cast<std::size_t>(rank)];
         }

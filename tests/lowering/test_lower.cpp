@@ -110,6 +110,7 @@ TEST_CASE("All layers of a product store the output exactly once, split or not",
                     const auto r = test::record(launch.kernel, true);
                     test::each_byte_once(r.write_count.back());
                     CHECK(r.macs == launch.kernel.issued_macs);
+                    CHECK(launch.kernel.lane_macs <= Count(r.fma));
                 }
             }
         }

@@ -9,8 +9,6 @@
 
 namespace rafter::validate {
 
-constexpr int kNoGpuExit = 4;
-
 /// Why nothing can run here, as one plain sentence; none when device 0 can. Does not throw.
 std::optional<std::string> why_no_gpu();
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/core/error.h"
+#include "sim/report/report.h"
 
 namespace rafter::validate {
 
@@ -83,12 +84,6 @@ void MachineLog::add(const std::string& key, const std::vector<Sample>& samples)
     json_["cases"][key] = std::move(list);
 }
 
-void MachineLog::save() const {
-    const std::string beside = path_ + ".part";
-    std::ofstream file(beside);
-    file << json_.dump(1) << "\n";
-    file.close();
-    if (!file || std::rename(beside.c_str(), path_.c_str()) != 0) throw Error(path_ + ": cannot write");
-}
+void MachineLog::save() const { report::write_file(path_, json_.dump(1) + "\n", true); }
 
 }  // namespace rafter::validate

@@ -12,6 +12,7 @@
 #include "sim/core/error.h"
 #include "validate/cuda/device.h"
 #include "validate/host/csv.h"
+#include "validate/host/program.h"
 #include "validate/host/reference.h"
 #include "validate/host/statistics.h"
 #include "validate/measure/timing.h"
@@ -21,7 +22,6 @@ namespace rafter::validate {
 namespace {
 
 constexpr const char* kSource = "rafter-measure";
-constexpr int kFailedExit = 1, kUsageExit = 2, kInternalExit = 3;
 
 struct Arguments {
     std::string suite{"quick"}, out, machine, gpu;
@@ -171,13 +171,5 @@ int run(int argc, char** argv) {
 }  // namespace rafter::validate
 
 int main(int argc, char** argv) {
-    try {
-        return rafter::validate::run(argc, argv);
-    } catch (const rafter::Error& e) {
-        fmt::print(stderr, "rafter-measure: {}\n", e.what());
-        return rafter::validate::kUsageExit;
-    } catch (const std::exception& e) {
-        fmt::print(stderr, "rafter-measure: {}\n", e.what());
-        return rafter::validate::kInternalExit;
-    }
+    return rafter::validate::guarded("rafter-measure", [&] { return rafter::validate::run(argc, argv); });
 }

@@ -1,30 +1,21 @@
 // rafter-probe: measures a GPU and writes a file for hw_configs/. docs/measuring.md.
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <string>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/core/error.h"
+#include "sim/report/report.h"
 #include "validate/cuda/check.h"
 #include "validate/cuda/device.h"
 #include "validate/cuda/memory.h"
+#include "validate/host/program.h"
 #include "validate/probe/probe.h"
 
 namespace rafter::validate {
 
 namespace {
-
-constexpr int kFailedExit = 1, kUsageExit = 2, kInternalExit = 3;
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw Error(path + ": cannot write");
-}
 
 /// A part that fails leaves its values to be estimates, and the file says so.
 bool try_part(const char* name, void (*part)(ProbeResults&, cudaStream_t), ProbeResults& results, cudaStream_t stream) {
@@ -59,7 +50,7 @@ void summarise_results(const ProbeResults& r) {
     print("grid barrier", r.grid_sync_s, 1e-6, "us");
 }
 
-int probe(const std::string& out, const std::string& curves) {
+int probe(const std::string& out, const std::string& curves, bool force) {
     const Sensors sensors;
     const Stream stream;
     ProbeResults results;
@@ -69,8 +60,8 @@ int probe(const std::string& out, const std::string& curves) {
     good = try_part("bandwidth", probe_bandwidth, results, stream.get()) && good;
     good = try_part("peaks", probe_peaks, results, stream.get()) && good;
     good = try_part("launch", probe_launch, results, stream.get()) && good;
-    write_file(out, gpu_yaml(results));
-    if (!curves.empty()) write_file(curves, curves_csv(results));
+    report::write_file(out, gpu_yaml(results), force);
+    if (!curves.empty()) report::write_file(curves, curves_csv(results), force);
     summarise_results(results);
     return good ? 0 : kFailedExit;
 }
@@ -78,8 +69,10 @@ int probe(const std::string& out, const std::string& curves) {
 int run(int argc, char** argv) {
     CLI::App app("Measures this machine's GPU and writes a GPU file for rafter", "rafter-probe");
     std::string out, curves;
+    bool force = false;
     app.add_option("--out", out, "GPU file to write (YAML)")->required();
     app.add_option("--curves", curves, "CSV of the curves behind it");
+    app.add_flag("--force", force, "replace files that exist");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
@@ -89,7 +82,9 @@ int run(int argc, char** argv) {
         fmt::print(stderr, "rafter-probe: {}.\n", *reason);
         return kNoGpuExit;
     }
-    return probe(out, curves);
+    for (const std::string& target : {out, curves})
+        if (!target.empty()) report::check_writable(target, force);
+    return probe(out, curves, force);
 }
 
 }  // namespace
@@ -97,13 +92,5 @@ int run(int argc, char** argv) {
 }  // namespace rafter::validate
 
 int main(int argc, char** argv) {
-    try {
-        return rafter::validate::run(argc, argv);
-    } catch (const rafter::Error& e) {
-        fmt::print(stderr, "rafter-probe: {}\n", e.what());
-        return rafter::validate::kUsageExit;
-    } catch (const std::exception& e) {
-        fmt::print(stderr, "rafter-probe: {}\n", e.what());
-        return rafter::validate::kInternalExit;
-    }
+    return rafter::validate::guarded("rafter-probe", [&] { return rafter::validate::run(argc, argv); });
 }
