@@ -100,6 +100,7 @@ struct Launch {
     Femtoseconds graph_gap{};         ///< the same inside a replayed CUDA graph
     Femtoseconds null_kernel{};       ///< start to end of an empty kernel, as a profiler sees it
     Femtoseconds event_overhead{};    ///< a pair of events around a call, less what the kernels do
+    Femtoseconds host_call{};         ///< the host's work for one call of an eager framework: a dispatch, an allocation
     Femtoseconds grid_sync{};         ///< cooperative-groups grid barrier
     std::int64_t cta_dispatch_clk{};  ///< clocks between two CTA launches on one SM
 };

@@ -177,6 +177,8 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
         gpu.launch.graph_gap = s.time("graph_gap");
         gpu.launch.null_kernel = s.time_or("null_kernel", gpu.launch.graph_gap, "not given; as graph_gap");
         gpu.launch.event_overhead = s.time_or("event_overhead", 2 * gpu.launch.stream_gap, "not given; twice stream_gap");
+        gpu.launch.host_call =
+            s.time_or("host_call", Femtoseconds(4'000'000'000), "not given; intercepts of eager calls over their sizes");
         gpu.launch.grid_sync = s.time("grid_sync");
         gpu.launch.cta_dispatch_clk = s.clk("cta_dispatch");
     }

@@ -30,10 +30,10 @@ std::string_view name(Caches caches) { return caches_names()[static_cast<std::si
 std::optional<LaunchMode> parse_launch(std::string_view text) { return parse<LaunchMode>(launch_names(), text); }
 std::optional<Caches> parse_caches(std::string_view text) { return parse<Caches>(caches_names(), text); }
 
-Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, bool graph, bool first) {
+Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, const program::Kernel& kernel, bool first) {
     if (mode == LaunchMode::kernel_only) return launch.null_kernel;
-    if (mode == LaunchMode::events && first) return launch.event_overhead;
-    return graph || mode == LaunchMode::graph ? launch.graph_gap : launch.stream_gap;
+    if (mode == LaunchMode::events && first) return launch.event_overhead + launch.host_call * kernel.host_calls;
+    return kernel.graph || mode == LaunchMode::graph ? launch.graph_gap : launch.stream_gap;
 }
 
 }  // namespace rafter::engine

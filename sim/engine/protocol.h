@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/config/hw_config.h"
+#include "sim/program/kernel.h"
 
 namespace rafter::engine {
 
@@ -40,7 +41,8 @@ const std::vector<std::string>& caches_names();
 std::optional<LaunchMode> parse_launch(std::string_view text);
 std::optional<Caches> parse_caches(std::string_view text);
 
-/// What passes before the first CTA of a kernel; `first` of its layer. `graph`: the kernel is part of a graph in any case.
-Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, bool graph, bool first);
+/// What passes before the first CTA of a kernel; `first` of its layer. With events around each call the host's work lies between
+/// the first event and the kernel.
+Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, const program::Kernel& kernel, bool first);
 
 }  // namespace rafter::engine

@@ -17,6 +17,8 @@ public:
     static constexpr std::int64_t kThreads = 128;
     static constexpr std::int64_t kBytes = kThreads * 16;  ///< of the widest operand per CTA and step
     static constexpr std::int64_t kUnroll = 4;
+    static constexpr std::int64_t kEagerElements =
+        4 * kThreads;  ///< of a CTA of eager PyTorch: four a thread, whatever their width
 
     struct Parameters {
         std::vector<std::int64_t> reads, writes;  ///< bytes of each operand

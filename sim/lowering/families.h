@@ -40,6 +40,12 @@ Launches lower_embedding(const workload::Layer& layer, const workload::Embedding
 Launches lower_rnn(const workload::Layer& layer, const workload::Rnn& op, const config::HwConfig& gpu);
 Launches lower_elementwise(const workload::Layer& layer, const workload::Elementwise& op, const config::HwConfig& gpu);
 Launches lower_rows(const workload::Layer& layer, const workload::RowReduction& op, const config::HwConfig& gpu);
+/// The kernels of another library than the tuned one (layer.library); docs/model/libraries.md.
+Launches lower_library_rows(const workload::Layer& layer, const workload::RowReduction& op);
+/// Elementwise kernels with a CTA a row. `arguments` and `row_bytes`: reads, then writes.
+Launches lower_row_function(const workload::Elementwise& op, const std::vector<program::Argument>& arguments,
+                            const std::vector<std::int64_t>& row_bytes, std::size_t reads);
+bool has_row_kernel(const workload::Layer& layer, const workload::Elementwise& op);
 Launches lower_pool(const workload::Layer& layer, const workload::Pool2d& op, const config::HwConfig& gpu);
 
 }  // namespace rafter::lowering

@@ -2,6 +2,7 @@
 
 #include "sim/core/mix.h"
 #include "sim/kernels/embedding_bag.h"
+#include "sim/kernels/index_select.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
 
@@ -33,16 +34,41 @@ std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
     return hash;
 }
 
+kernels::IndexSource source(const workload::EmbeddingBag& op) {
+    const auto listed = std::make_shared<const std::vector<std::int64_t>>(op.indices);
+    return {distribution(op.pattern), op.rows, op.alpha, op.seed, listed};
+}
+
+std::string text_of(const workload::EmbeddingBag& op) {
+    return ",i" + std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," + std::to_string(op.seed) +
+           "," + std::to_string(fingerprint(op.indices));
+}
+
+/// Looking up one row a token is a gather, for which eager PyTorch has a kernel of its own.
+Launches lower_index_select(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
+    using kernels::IndexSelect;
+    IndexSelect::Parameters p;
+    p.tokens = op.batch, p.dim = op.dim, p.dtype = layer.weights;
+    p.ctas = IndexSelect::grid(p.elements(), gpu.sm.count);
+    KernelBuilder builder("indexSelectLargeIndex_" + std::string(name(p.dtype)), {IndexSelect::kThreads, 32, Bytes(0)});
+    builder.grid(p.ctas).math(DType::fp32, false);
+    builder.argument(argument_of(layer.inputs, 0, layer, "indices", 8 * p.tokens, Use::read));
+    builder.argument(argument_of(layer.parameters, 0, layer, "table", storage(p.dtype, op.rows * op.dim).value, Use::read));
+    builder.argument(argument_of(layer.outputs, 0, layer, "out", storage(p.dtype, p.elements()).value, Use::write));
+    const std::string text = join({p.tokens, op.rows, p.dim, p.ctas}) + text_of(op);
+    return {{builder.build(std::make_shared<IndexSelect>(p, source(op)), text), 1}};
+}
+
 }  // namespace
 
-Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig&) {
+Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
+    if (layer.library == workload::Library::pytorch && op.tables == 1 && op.pooling == 1)
+        return lower_index_select(layer, op, gpu);
     kernels::EmbeddingBag::Parameters p;
     p.tables = op.tables, p.rows = op.rows, p.dim = op.dim, p.batch = op.batch, p.pooling = op.pooling;
     p.weights = layer.weights, p.out = layer.activations;
     p.separate_tables = layer.parameters.size() > 1;
-    const auto listed = std::make_shared<const std::vector<std::int64_t>>(op.indices);
-    const kernels::IndexSource indices(distribution(op.pattern), op.rows, op.alpha, op.seed, listed);
-
+    const kernels::IndexSource indices = source(op);
     KernelBuilder builder("embedding_bag_forward_" + std::string(name(p.weights)),
                           {kernels::EmbeddingBag::kThreads, 40, Bytes(0)});
     builder.grid(kernels::EmbeddingBag::grid(p)).math(DType::fp32, false);
@@ -54,9 +80,7 @@ Launches lower_embedding(const workload::Layer& layer, const workload::Embedding
     }
     builder.argument(argument_of(layer.outputs, 0, layer, "out", storage(p.out, p.bags() * p.dim).value, Use::write));
     const std::string text = join({p.tables, p.rows, p.dim, p.batch, p.pooling}) + std::string(name(p.weights)) + "," +
-                             std::string(name(p.out)) + ",i" + std::to_string(static_cast<int>(op.pattern)) + "," +
-                             std::to_string(op.alpha) + "," + std::to_string(op.seed) + "," +
-                             std::to_string(fingerprint(op.indices)) + (p.separate_tables ? "s" : "");
+                             std::string(name(p.out)) + text_of(op) + (p.separate_tables ? "s" : "");
     return {{builder.build(std::make_shared<kernels::EmbeddingBag>(p, indices), text), 1}};
 }
 

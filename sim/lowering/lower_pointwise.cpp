@@ -61,10 +61,19 @@ Launches lower_elementwise(const Layer& layer, const workload::Elementwise& op, 
     p.sfu = cost.sfu;
     p.fma = std::max(cost.fma, op.flops_per_element - cost.sfu);
     p.chain = std::max<std::int64_t>(1, cost.chain);
-    p.ctas = Elementwise::grid(p);
+    if (has_row_kernel(layer, op)) {
+        std::vector<Argument> all = in;
+        all.insert(all.end(), out.begin(), out.end());
+        std::vector<std::int64_t> bytes = p.reads;
+        bytes.insert(bytes.end(), p.writes.begin(), p.writes.end());
+        for (auto& b : bytes) b = b / op.rows;
+        return lower_row_function(op, all, bytes, p.reads.size());
+    }
+    p.ctas = layer.library == workload::Library::tuned ? Elementwise::grid(p) : ceil_div(p.elements, Elementwise::kEagerElements);
     std::string text = join({p.elements, p.fma, p.sfu, p.chain});
     for (const auto v : p.reads) text += "r" + std::to_string(v);
     for (const auto v : p.writes) text += "w" + std::to_string(v);
+    text += "g" + std::to_string(p.ctas);
     KernelBuilder builder("vectorized_elementwise_kernel_" + (op.fn.empty() ? "op" : op.fn),
                           {Elementwise::kThreads, 32, Bytes(0)});
     builder.grid(p.ctas).arguments(in).arguments(out).math(DType::fp32, false);
@@ -72,6 +81,7 @@ Launches lower_elementwise(const Layer& layer, const workload::Elementwise& op, 
 }
 
 Launches lower_rows(const Layer& layer, const workload::RowReduction& op, const config::HwConfig& gpu) {
+    if (layer.library != workload::Library::tuned && op.op != workload::RowOp::reduce) return lower_library_rows(layer, op);
     struct Kind {
         const char* name;
         std::int64_t fma, sfu;

@@ -33,6 +33,7 @@ void Gpu::reset(const KernelRun& run) {
     dram_.reset();
     for (auto& slice : slices_) slice->reset();
     for (std::size_t i = 0; i < run.warm.size(); ++i) install(run.warm[i], static_cast<Fs>(i) - static_cast<Fs>(run.warm.size()));
+    for (auto& slice : slices_) slice->tags().count_from_here();  // what was there before has not entered in this kernel
     crossbar_.reset();
     dram_.reset();  // installing evicts nothing that counts
     SmKernel launch;

@@ -73,7 +73,8 @@ public:
         Fs since{0}, now{0};
     };
     Aged age(const Entering& entering);
-    std::int64_t fills() const { return fills_; }  ///< lines that have entered since clear()
+    std::int64_t fills() const { return fills_; }  ///< lines that have entered since clear() or count_from_here()
+    void count_from_here() { fills_ = 0; }
 
     void clear();
     /// Empties the array and gives it another capacity. Errors: InternalError beyond the one it was made with.

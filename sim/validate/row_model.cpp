@@ -229,9 +229,9 @@ Simulation to_simulation(const Row& row) {
     if (const std::string problem = shape.finish(); !problem.empty()) return refused(problem);
     simulation.gpu = row.gpu;
     simulation.protocol = protocol.engine;
-    simulation.workload =
-        fmt::format("schema: rafter.workload/1\nname: {0}\ntitle: measured {0}\nfamily: {1}\ndtype: {2}\nlayers:\n{3}", row.op,
-                    family(row.op), row.dtype, layers);
+    simulation.workload = fmt::format(
+        "schema: rafter.workload/1\nname: {0}\ntitle: measured {0}\nfamily: {1}\ndtype: {2}\nlibrary: {4}\nlayers:\n{3}", row.op,
+        family(row.op), row.dtype, layers, library_of(row));
     return simulation;
 }
 

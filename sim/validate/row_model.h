@@ -27,6 +27,9 @@ struct MeasuredProtocol {
 };
 MeasuredProtocol parse_protocol(const std::string& text);
 
+/// Whose kernels were measured, as the row's source and notes say: a value of `library:` in a workload file.
+std::string library_of(const Row& row);
+
 /// Operations of the interchange format.
 const std::vector<std::string>& operation_names();
 

@@ -79,6 +79,8 @@ void read_formats(Layer& layer, Fields& fields, const Scope& scope) {
     if (const config::Value dtype = fields.map().optional("dtype"); dtype.defined())
         layer.weights = layer.activations = dtype.dtype();
     if (const config::Value dtype = fields.map().optional("weight_dtype"); dtype.defined()) layer.weights = dtype.dtype();
+    const config::Value library = fields.map().optional("library");
+    layer.library = library.defined() ? read_library(library) : scope.library;
 }
 
 }  // namespace
@@ -111,6 +113,11 @@ ReadLayer read_in_context(const config::Value& value, const Scope& scope) {
     result.uses_step = fields.uses_step();
     result.valid = true;
     return result;
+}
+
+Library read_library(const config::Value& value) {
+    const std::string name = value.text_of({"tuned", "pytorch", "vllm"});
+    return name == "pytorch" ? Library::pytorch : name == "vllm" ? Library::vllm : Library::tuned;
 }
 
 Layer read_layer(const config::Value& value, const Scope& scope) { return read_in_context(value, scope).layer; }

@@ -29,6 +29,7 @@ struct Produced {
 struct Scope {
     const Dims* dims;
     Formats formats;
+    Library library{Library::tuned};
     Family family{Family::mlp};
     std::string prefix;                                  ///< "prefill/" in a named phase: activations of phases are apart
     std::string block;                                   ///< "" outside blocks
@@ -116,6 +117,9 @@ Shape read_conv(const Layer& layer, Fields& fields);
 Shape read_pool(Fields& fields);
 Shape read_embedding(const Layer& layer, Fields& fields, const Scope& scope);
 Shape read_attention(Fields& fields, const Scope& scope);
+
+/// The library a value names. Errors go to the document's diagnostics.
+Library read_library(const config::Value& value);
 
 /// Legal values of `activation:`.
 const std::vector<std::string>& activation_names();

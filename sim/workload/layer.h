@@ -16,6 +16,10 @@ namespace rafter::workload {
 enum class Family : std::uint8_t { dlrm, mlp, cnn, rnn, transformer };
 enum class Pass : std::uint8_t { forward };
 
+/// Whose kernels run a layer (docs/model/libraries.md): hand-tuned ones that touch every operand once; those of eager PyTorch
+/// (2.1 to 2.6); those of vLLM.
+enum class Library : std::uint8_t { tuned, pytorch, vllm };
+
 /// C[batch][m,n] = A[batch][m,k] B[k,n] (+ bias, activation). `linear` is batch 1 with B as weights. With `weights` false both
 /// operands are activations (a batched product as in DLRM feature interaction).
 struct Gemm {
@@ -116,6 +120,7 @@ struct Layer {
     std::string op;    ///< as written: gemm, linear, conv2d, attention, ...
     Family family{Family::mlp};
     Operation operation;
+    Library library{Library::tuned};
     DType weights{DType::fp16}, activations{DType::fp16};
     std::vector<Tensor> inputs;      ///< activations read, in operand order
     std::vector<Tensor> parameters;  ///< weights, tables, the KV cache

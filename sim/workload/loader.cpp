@@ -59,6 +59,7 @@ private:
         }
         const config::Value dims = top_.optional("dims");
         if (dims.defined()) read_dims(dims);
+        if (const config::Value library = top_.optional("library"); library.defined()) library_ = read_library(library);
         const config::Value dtype = top_.required("dtype");
         if (dtype.is_map()) {
             config::Map map(dtype);
@@ -114,6 +115,7 @@ private:
         Scope s;
         s.dims = &model_.dims;
         s.formats = formats_;
+        s.library = library_;
         s.family = model_.family;
         s.directory = std::filesystem::path(model_.path).parent_path().string();
         return s;
@@ -247,6 +249,7 @@ private:
     config::Map top_;
     Model model_;
     Formats formats_;
+    Library library_{Library::tuned};
     std::set<std::string> activations_;
     std::map<std::string, Bytes> parameters_;
 };
