@@ -74,6 +74,8 @@ struct L2 {
     std::int64_t bytes_per_clk{};     ///< sustained, all slices together
     std::int64_t latency_near_clk{};  ///< hit, load to use, SM and slice in one partition
     std::int64_t latency_far_clk{};
+    std::int64_t link_bytes_per_clk{0};  ///< into a partition from the others; 0: lines are not copied between partitions
+    bool copies() const { return partitions > 1 && link_bytes_per_clk > 0; }
 };
 
 /// DRAM of any type (HBM2..3e, GDDR5X..7).

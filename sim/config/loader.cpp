@@ -46,6 +46,12 @@ public:
                            Standing::estimate, why, true});
         return fallback;
     }
+    std::int64_t count_or(const char* key, std::int64_t fallback, const char* why) {
+        if (map_.optional(key).defined()) return count(key);
+        leaves_.push_back(
+            {fmt::format("{}.{}", map_.value().path(), key), fmt::format("{}", fallback), Standing::estimate, why, true});
+        return fallback;
+    }
     std::string text(const char* key) {
         const Value v = map_.required(key);
         return note(v, v.text()), v.text();
@@ -134,6 +140,7 @@ void read_l2(const Value& value, HwConfig& gpu) {
     gpu.l2.bytes_per_clk = s.count("bytes_per_clk");
     gpu.l2.latency_near_clk = s.clk("latency_near");
     gpu.l2.latency_far_clk = s.clk("latency_far");
+    gpu.l2.link_bytes_per_clk = s.count_or("link_bytes_per_clk", 0, "not given; lines are not copied between partitions");
 }
 
 void read_dram(const Value& value, HwConfig& gpu) {

@@ -34,6 +34,8 @@ public:
     void l2() const {
         const L2& l = gpu_.l2;
         must(l.partitions <= l.slices, "l2.partitions", "l2.slices", "cannot be more");
+        must(!l.copies() || l.slices % l.partitions == 0, "l2.slices", "l2.partitions",
+             "must be a multiple: each partition has as many");
         must(l.latency_near_clk <= l.latency_far_clk, "l2.latency_near", "l2.latency_far", "cannot be longer");
         const std::int64_t least = l.slices * l.ways * kLineBytes;
         if (l.capacity.value != 0 && l.capacity.value < least) {

@@ -75,7 +75,7 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
         if (argument.resident == 0) continue;
         // A streaming kernel leaves the end of a tensor behind.
         const std::int64_t from = buffer.base + (buffer.size - argument.resident) / program::kLineBytes * program::kLineBytes;
-        run.warm.push_back({from, buffer.base + buffer.size - from, argument.dirty});
+        run.warm.push_back({from, buffer.base + buffer.size - from, argument.dirty, argument.copied_quarters * 256});
     }
     const auto measured = machine_.run(run);
     ++simulated_;

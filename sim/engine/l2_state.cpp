@@ -18,7 +18,8 @@ std::int64_t round_to(std::int64_t bytes, std::int64_t grain) { return (bytes + 
 
 std::string StartState::key() const {
     std::string key = fmt::format("foreign={}", foreign_dirty);
-    for (const Argument& argument : arguments) key += fmt::format(";{}{}", argument.resident, argument.dirty ? "d" : "");
+    for (const Argument& argument : arguments)
+        key += fmt::format(";{}{}c{}", argument.resident, argument.dirty ? "d" : "", argument.copied_quarters);
     return key;
 }
 
@@ -41,7 +42,9 @@ StartState L2State::before(const program::Kernel& kernel) const {
             std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.tensor == argument.tensor; });
         if (entry == entries_.end()) continue;
         const std::int64_t resident = std::min(round_to(entry->resident, grain(argument.size)), argument.size);
-        start.arguments[i] = {resident, entry->dirty * 2 > entry->resident};
+        const std::int64_t quarters =
+            std::min<std::int64_t>(4, (4 * entry->copied + entry->resident / 2) / std::max<std::int64_t>(1, entry->resident));
+        start.arguments[i] = {resident, entry->dirty * 2 > entry->resident, quarters};
     }
     const std::int64_t unit = std::max<std::int64_t>(program::kLineBytes, capacity_ / 32);
     start.foreign_dirty = round_to(foreign, unit);
@@ -51,7 +54,8 @@ StartState L2State::before(const program::Kernel& kernel) const {
 void L2State::after(const program::Kernel& kernel, const StartState& start, const machine::KernelMeasurement& measured) {
     std::erase_if(entries_, [&](const Entry& e) { return uses(kernel, e.tensor); });
     std::int64_t held = 0;
-    for (const auto& residency : measured.buffers) held += residency.resident_lines * program::kLineBytes;
+    for (const auto& residency : measured.buffers)
+        held += (residency.resident_lines + residency.copied_lines) * program::kLineBytes;
     if (start.foreign_dirty > 0)
         clean_oldest(measured.warm.empty() ? 0 : measured.warm.front().dirty_lines * program::kLineBytes);
     trim(std::max<std::int64_t>(0, capacity_ - held));
@@ -61,17 +65,21 @@ void L2State::after(const program::Kernel& kernel, const StartState& start, cons
         const auto same = [&](const Entry& e) { return e.tensor == argument.tensor; };
         if (residency.resident_lines == 0 || std::any_of(entries_.begin(), entries_.end(), same)) continue;
         entries_.push_back({argument.tensor, argument.size, residency.resident_lines * program::kLineBytes,
-                            residency.dirty_lines * program::kLineBytes});
+                            residency.dirty_lines * program::kLineBytes, residency.copied_lines * program::kLineBytes});
     }
 }
 
-/// The least recently used go first when others need the room. (E.2)
+/// The least recently used go first when others need the room; copies go with their lines. (E.2)
 void L2State::trim(std::int64_t room) {
     std::int64_t total = 0;
-    for (const Entry& entry : entries_) total += entry.resident;
+    for (const Entry& entry : entries_) total += entry.held();
     for (Entry& entry : entries_) {
-        const std::int64_t gone = std::min(entry.resident, std::max<std::int64_t>(0, total - room));
-        entry.resident -= gone;
+        const std::int64_t gone = std::min(entry.held(), std::max<std::int64_t>(0, total - room));
+        if (gone == 0) break;
+        const std::int64_t copies =
+            entry.held() > 0 ? gone / program::kLineBytes * entry.copied / entry.held() * program::kLineBytes : 0;
+        entry.copied -= copies;
+        entry.resident -= std::min(entry.resident, gone - copies);
         entry.dirty = std::min(entry.dirty, entry.resident);
         total -= gone;
     }
@@ -91,9 +99,9 @@ void L2State::clean_oldest(std::int64_t still_dirty) {
 
 void L2State::produce(const std::string& tensor, std::int64_t size) {
     std::erase_if(entries_, [&](const Entry& e) { return e.tensor == tensor; });
-    const std::int64_t resident = std::min(size, capacity_) / program::kLineBytes * program::kLineBytes;
+    const std::int64_t resident = std::min(size, capacity_ / 2) / program::kLineBytes * program::kLineBytes;
     trim(capacity_ - resident);
-    if (resident > 0) entries_.push_back({tensor, size, resident, resident});
+    if (resident > 0) entries_.push_back({tensor, size, resident, resident, 0});
 }
 
 std::int64_t L2State::dirty_bytes() const {

@@ -17,6 +17,7 @@ struct StartState {
     struct Argument {
         std::int64_t resident{0};
         bool dirty{false};
+        std::int64_t copied_quarters{0};  ///< of its lines that have copies in the other partitions
     };
     std::vector<Argument> arguments;  ///< same order as Kernel::arguments
     std::int64_t foreign_dirty{0};
@@ -33,7 +34,8 @@ public:
     /// The kernel has run from `start` and left `measured` behind.
     void after(const program::Kernel& kernel, const StartState& start, const machine::KernelMeasurement& measured);
 
-    /// `tensor` of `size` bytes has just been written by somebody else: the end of it is here, dirty, as far as there is room.
+    /// `tensor` of `size` bytes has just been written by somebody else: the end of it is here, dirty, in at most half of the
+    /// room: the other half is what the producer read meanwhile. (E.5)
     void produce(const std::string& tensor, std::int64_t size);
 
     /// Dirty bytes that no kernel has written back yet.
@@ -44,6 +46,8 @@ private:
     struct Entry {
         std::string tensor;
         std::int64_t size{0}, resident{0}, dirty{0};
+        std::int64_t copied{0};  ///< bytes of copies in partitions that are not a line's home
+        std::int64_t held() const { return resident + copied; }
         friend bool operator==(const Entry&, const Entry&) = default;
     };
     std::int64_t grain(std::int64_t size) const;

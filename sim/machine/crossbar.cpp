@@ -26,9 +26,10 @@ Cause largest_share(const Request& r, Fs issue_wait, Fs budget_wait, Cause budge
     return static_cast<Cause>(largest & 0xF);
 }
 
-std::vector<std::int64_t> partition_of(std::int64_t count, std::int64_t partitions) {
-    std::vector<std::int64_t> side(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) side[static_cast<std::size_t>(i)] = i * partitions / count;
+std::vector<std::uint32_t> partition_of(std::int64_t count, std::int64_t partitions) {
+    std::vector<std::uint32_t> side(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i)
+        side[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i * partitions / count);
     return side;
 }
 
@@ -38,15 +39,18 @@ Crossbar::Crossbar(const sc_core::sc_module_name& name, const config::HwConfig& 
     : sc_module(name),
       sms("sm", static_cast<std::size_t>(gpu.sm.count)),
       slices("slice", static_cast<std::size_t>(gpu.l2.slices)),
-      placement_(static_cast<std::uint64_t>(gpu.l2.slices)),
+      placement_(static_cast<std::uint64_t>(gpu.l2.slices), static_cast<std::uint64_t>(gpu.l2.copies() ? gpu.l2.partitions : 1)),
       sm_partition_(partition_of(gpu.sm.count, gpu.l2.partitions)),
       slice_partition_(partition_of(gpu.l2.slices, gpu.l2.partitions)),
+      link_sector_(gpu.l2.copies() ? port_time(gpu.l2.link_bytes_per_clk, gpu.boost) : 1),
       read_sector_(port_time(gpu.crossbar.sm_read_bytes_per_clk, gpu.boost)),
       write_sector_(port_time(gpu.crossbar.sm_write_bytes_per_clk, gpu.boost)),
       near_(clocks(gpu.l2.latency_near_clk, gpu.boost).value),
       far_(clocks(gpu.l2.latency_far_clk, gpu.boost).value) {
     read_ports_.assign(sms.size(), model::Calendar(read_sector_ * 4));
     write_ports_.assign(sms.size(), model::Calendar(write_sector_ * 4));
+    links_.assign(static_cast<std::size_t>(gpu.l2.partitions),
+                  model::Calendar(link_sector_ * 64, 1024));  // fast and asked far ahead: wide buckets
     for (std::size_t i = 0; i < sms.size(); ++i) sms[i].register_b_transport(this, &Crossbar::b_transport, static_cast<int>(i));
 }
 
@@ -55,9 +59,7 @@ void Crossbar::end_of_elaboration() {
     for (auto& slice : slices) targets_.push_back(slice.operator->());
 }
 
-Fs Crossbar::latency(int sm, std::size_t slice) const {
-    return sm_partition_[static_cast<std::size_t>(sm)] == slice_partition_[slice] ? near_ : far_;
-}
+Fs Crossbar::latency(std::uint32_t side, std::uint32_t slice) const { return side == slice_partition_[slice] ? near_ : far_; }
 
 void Crossbar::b_transport(int sm, tlm::tlm_generic_payload& transaction, sc_core::sc_time&) {
     Burst& burst = burst_of(transaction);
@@ -69,24 +71,79 @@ void Crossbar::walk(int sm, Burst::Line& line, const Burst& burst) {
     Request& request = line_;
     request.begin(burst.kind, line.line, line.sectors, leave);
     request.spot = line.spot;
-    const Fs hit = latency(sm, line.spot.slice);
-    const Fs there = hit / 2;
     const std::int64_t sectors = sectors_in(line.sectors);
-    request.l2_latency = hit;
     if (burst.kind == Kind::read) {
         read_bytes_ += sectors * program::kSectorBytes;
     } else {
         write_bytes_ += sectors * program::kSectorBytes;
         pass(write_ports_[static_cast<std::size_t>(sm)], sectors * write_sector_, request);
     }
-    request.time += there;
-    sc_core::sc_time delay;
-    targets_[line.spot.slice]->b_transport(line_, delay);
-    request.time += hit - there;
+    visit(sm_partition_[static_cast<std::size_t>(sm)], request);
     if (burst.kind == Kind::read) pass(read_ports_[static_cast<std::size_t>(sm)], sectors * read_sector_, request);
     line.done = request.time;
     line.cause = largest_share(request, line.leave - burst.issued, leave - line.leave, static_cast<Cause>(burst.budget->cause()));
     burst.budget->occupy(line.done, static_cast<std::uint8_t>(line.cause));
+}
+
+/// To the slice that has the line, and back.
+void Crossbar::visit(std::uint32_t side, Request& request) {
+    const bool far = request.spot.near != request.spot.home;
+    if (request.kind != Kind::read && placement_.partitions() > 1) drop_copies(request);
+    if (far && request.kind == Kind::read) return read_far(side, request);
+    if (far) return write_far(request);
+    const Fs hit = latency(side, request.spot.home), there = hit / 2;
+    request.l2_latency = hit;
+    request.time += there;
+    send(request.spot.home, request);
+    request.time += hit - there;
+}
+
+/// A read looks in its own partition first; what is not there comes from the line's home over the link and stays. (L2.6)
+void Crossbar::read_far(std::uint32_t side, Request& request) {
+    const auto asked = request.sectors;
+    const Fs there = near_ / 2, across = (far_ - near_) / 2;
+    request.l2_latency = near_;
+    request.time += there;
+    request.kind = Kind::read_copy;
+    send(request.spot.near, request);
+    request.kind = Kind::read;
+    if (request.missing != 0) {
+        request.sectors = request.missing;
+        request.l2_latency = far_;
+        request.time += across;
+        send(request.spot.home, request);
+        request.time += far_ - near_ - across;
+        pass(links_[side], sectors_in(request.sectors) * link_sector_, request);
+        request.sectors = asked;
+        request.kind = Kind::fill_copy;
+        send(request.spot.near, request);
+        request.kind = Kind::read;
+    }
+    request.time += near_ - there;
+}
+
+void Crossbar::write_far(Request& request) {
+    const Fs there = far_ / 2;
+    request.l2_latency = far_;
+    request.time += there;
+    pass(links_[slice_partition_[request.spot.home]], sectors_in(request.sectors) * link_sector_, request);
+    send(request.spot.home, request);
+    request.time += far_ - there;
+}
+
+/// What is written is no longer what the copies hold.
+void Crossbar::drop_copies(Request& request) {
+    const Kind kind = request.kind;
+    request.kind = Kind::drop_copy;
+    for (std::uint32_t side = 0; side < placement_.partitions(); ++side) {
+        if (side != slice_partition_[request.spot.home]) send(placement_.counterpart(request.spot.home, side), request);
+    }
+    request.kind = kind;
+}
+
+void Crossbar::send(std::uint32_t slice, Request& request) {
+    sc_core::sc_time delay;
+    targets_[slice]->b_transport(request, delay);
 }
 
 void Crossbar::pass(model::Calendar& port, Fs service, Request& request) {
@@ -98,6 +155,7 @@ void Crossbar::pass(model::Calendar& port, Fs service, Request& request) {
 void Crossbar::reset() {
     for (auto& port : read_ports_) port.reset();
     for (auto& port : write_ports_) port.reset();
+    for (auto& link : links_) link.reset();
     read_bytes_ = write_bytes_ = 0;
 }
 

@@ -22,6 +22,7 @@ public:
 
     model::Placement& placement() { return placement_; }
     const model::Placement& placement() const { return placement_; }
+    std::uint32_t partition_of_sm(std::size_t sm) const { return sm_partition_[sm]; }
     void reset();
     std::int64_t read_bytes() const { return read_bytes_; }
     std::int64_t write_bytes() const { return write_bytes_; }
@@ -30,13 +31,20 @@ private:
     void b_transport(int sm, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
     void end_of_elaboration() override;
     void walk(int sm, Burst::Line& line, const Burst& burst);
-    Fs latency(int sm, std::size_t slice) const;
+    void visit(std::uint32_t side, Request& request);
+    void read_far(std::uint32_t side, Request& request);
+    void write_far(Request& request);
+    void drop_copies(Request& request);
+    void send(std::uint32_t slice, Request& request);
+    Fs latency(std::uint32_t side, std::uint32_t slice) const;
     static void pass(model::Calendar& port, Fs service, Request& request);
 
     model::Placement placement_;
     std::vector<tlm::tlm_fw_transport_if<>*> targets_;  ///< of `slices`
     std::vector<model::Calendar> read_ports_, write_ports_;
-    std::vector<std::int64_t> sm_partition_, slice_partition_;
+    std::vector<model::Calendar> links_;  ///< into each partition, from the others
+    std::vector<std::uint32_t> sm_partition_, slice_partition_;
+    Fs link_sector_;
     Fs read_sector_, write_sector_;  ///< port time of a 32-byte sector
     Fs near_, far_;                  ///< load-to-use latency of an L2 hit
     Request line_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/core/mix.h"
 #include "sim/machine/residency.h"
 #include "sim/program/access.h"
 
@@ -13,12 +14,15 @@ namespace rafter::machine {
 Gpu::Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu)
     : sc_module(name), gpu_(gpu), crossbar_("crossbar", gpu_), dram_("dram", gpu_) {
     for (std::int64_t i = 0; i < gpu_.sm.count; ++i) {
-        sms_.push_back(std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), gpu_, grid_, crossbar_.placement()));
+        sms_.push_back(
+            std::make_unique<Sm>(fmt::format("sm{}", i).c_str(), gpu_, grid_,
+                                 SmPlace{crossbar_.placement(), crossbar_.partition_of_sm(static_cast<std::size_t>(i))}));
         sms_.back()->memory.bind(crossbar_.sms[static_cast<std::size_t>(i)]);
     }
     for (std::int64_t i = 0; i < gpu_.l2.slices; ++i) {
         const auto index = static_cast<std::size_t>(i);
-        slices_.push_back(std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), static_cast<int>(i), gpu_));
+        slices_.push_back(
+            std::make_unique<L2Slice>(fmt::format("l2_{}", i).c_str(), static_cast<int>(i), gpu_, crossbar_.placement()));
         crossbar_.slices[index].bind(slices_.back()->socket);
         crossbar_.placement().watch(index, slices_.back()->tags());
         slices_.back()->dram.bind(dram_.sockets[index]);
@@ -54,8 +58,14 @@ void Gpu::install(const WarmRange& range, Fs order) {
     const auto first = static_cast<std::uint64_t>(range.base / program::kLineBytes);
     const auto last = static_cast<std::uint64_t>(ceil_div(range.base + range.size, program::kLineBytes));
     for (std::uint64_t line = first; line < last; ++line) {
-        const auto spot = crossbar_.placement().decode(line);
-        slices_[spot.slice]->install(spot.local, range.dirty, order * kMicrosecond);
+        const model::Placement& placement = crossbar_.placement();
+        const auto spot = placement.decode(line);
+        slices_[spot.home]->install(spot.local, range.dirty, order * kMicrosecond);
+        if (static_cast<std::int64_t>(mix(line) >> 54) >= range.copied_of_1024) continue;
+        for (std::uint32_t side = 0; side < placement.partitions(); ++side) {
+            const std::uint32_t slice = placement.counterpart(spot.home, side);
+            if (slice != spot.home) slices_[slice]->install(spot.local, false, order * kMicrosecond);
+        }
     }
 }
 
@@ -106,7 +116,7 @@ void Gpu::count_residency(const KernelRun& run, KernelMeasurement& result) const
     ResidencyCounter counter(run);
     for (const auto& slice : slices_) {
         slice->tags().for_each([&](std::uint64_t local, model::SectorMask, model::SectorMask dirty) {
-            counter.add(slice->global_line(local), dirty != 0);
+            counter.add(slice->global_line(local), slice->is_home(local), dirty != 0);
         });
     }
     counter.collect(result);

@@ -27,12 +27,12 @@ Fs burst_time(const config::Dram& dram) {
 
 }  // namespace
 
-L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::HwConfig& gpu)
+L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::HwConfig& gpu, const model::Placement& placement)
     : sc_module(name),
       socket("socket"),
       dram("dram"),
       index_(index),
-      interleave_(static_cast<std::uint64_t>(gpu.l2.slices)),
+      placement_(placement),
       sector_service_(sector_service(gpu)),
       write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
       bandwidth_(sector_service_ * 4),
@@ -42,6 +42,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::H
 
 void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
     Request& request = request_of(transaction);
+    if (request.kind >= Kind::read_copy) return copy(request);
     const Fs work = sectors_in(request.sectors) * sector_service_;
     // An atomic reads, adds and writes: it holds the slice twice as long (L2.5).
     const Fs service = request.kind == Kind::atomic ? 2 * work : work;
@@ -67,6 +68,20 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
     }
 }
 
+/// A copy of a line of another partition: never dirty, fetched by the crossbar from the line's home. (L2.6)
+void L2Slice::copy(Request& request) {
+    if (request.kind == Kind::drop_copy) return tags_.drop(request.spot.where);
+    if (request.kind == Kind::fill_copy) return tags_.set_ready(request.time);
+    const Fs service = sectors_in(request.sectors) * sector_service_;
+    const Fs start = bandwidth_.reserve(request.time, service) - service;
+    request.l2_wait += start - request.time;
+    request.time = start;
+    const auto outcome = tags_.read(request.spot.where, request.spot.local, request.sectors, start);
+    if (outcome.evicted_dirty != 0) write_back(outcome, start);
+    request.missing = outcome.missing;
+    if (outcome.missing == 0) hold(request, outcome.ready, request.hbm_latency);
+}
+
 void L2Slice::hold(Request& request, Fs until, Fs& share) {
     if (until <= request.time) return;
     share += until - request.time;
@@ -87,7 +102,7 @@ void L2Slice::fetch(tlm::tlm_generic_payload& transaction, Request& request, mod
 /// Sends the victim's dirty sectors to the DRAM; returns when the evicting write may go on (the write queue holds it back when
 /// full).
 Fs L2Slice::write_back(const model::TagArray::Outcome& outcome, Fs at) {
-    eviction_.begin(Kind::write, interleave_.unit(static_cast<std::uint64_t>(index_), outcome.victim), outcome.evicted_dirty, at);
+    eviction_.begin(Kind::write, global_line(outcome.victim), outcome.evicted_dirty, at);
     sc_core::sc_time delay;
     dram_->b_transport(eviction_, delay);
     return eviction_.time - write_queue_;

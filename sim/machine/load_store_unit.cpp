@@ -18,10 +18,12 @@ model::SectorMask sectors_of(std::int64_t line, std::int64_t from, std::int64_t 
 
 }  // namespace
 
-LoadStoreUnit::LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement)
+LoadStoreUnit::LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement,
+                             std::uint32_t partition)
     : gpu_(gpu),
       socket_(socket),
       placement_(placement),
+      partition_(partition),
       l1_(gpu.sm.l1_and_shared.value / kLineBytes, gpu.sm.l1_ways),
       register_loads_(gpu.sm.lines_in_flight),
       async_loads_(gpu.sm.async_lines_in_flight),
@@ -103,7 +105,7 @@ void LoadStoreUnit::open(Kind kind, model::InFlight& budget, Fs now) {
 void LoadStoreUnit::add(std::uint64_t line, model::SectorMask sectors) {
     const Fs service = sectors_in(sectors) * sector_issue_;
     burst_.lines[burst_.count++] = {line, sectors,   issue_.reserve(burst_.issued, service) - service,
-                                    0,    Cause::l1, placement_.decode(line)};
+                                    0,    Cause::l1, placement_.decode(line, partition_)};
     if (burst_.count == Burst::kMost) flush(false);
 }
 

@@ -22,7 +22,7 @@ public:
         std::int64_t lines{0}, l1_read{0}, l1_write{0};
     };
 
-    LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement);
+    LoadStoreUnit(const config::HwConfig& gpu, Socket& socket, const model::Placement& placement, std::uint32_t partition);
 
     /// `clk` is the clock of the kernel; `l1_lines` what the shared-memory carve-out leaves to the L1.
     void begin_kernel(Hertz clk, std::int64_t l1_lines);
@@ -47,6 +47,7 @@ private:
     const config::HwConfig& gpu_;
     Socket& socket_;
     const model::Placement& placement_;
+    std::uint32_t partition_;  ///< of the L2, in which this SM looks first
     Burst burst_;
     Done last_;  ///< latest of the access being walked
     model::TagArray l1_;

@@ -16,6 +16,7 @@ namespace rafter::machine {
 struct WarmRange {
     std::int64_t base{0}, size{0};
     bool dirty{false};
+    std::int64_t copied_of_1024{0};  ///< so many of its lines have copies in the other partitions
 };
 
 struct KernelRun {
@@ -31,6 +32,7 @@ struct KernelRun {
 /// What a range of addresses holds in the L2 when the kernel has ended.
 struct Residency {
     std::int64_t resident_lines{0}, dirty_lines{0};
+    std::int64_t copied_lines{0};  ///< copies in partitions that are not a line's home
 };
 
 struct KernelMeasurement {

@@ -16,7 +16,9 @@ namespace rafter::machine {
 
 using model::Fs;
 
-enum class Kind : std::uint8_t { read, write, atomic };
+/// The last three are between crossbar and slices (L2.6): a look for a copy, its arrival, and its end because the line is
+/// written.
+enum class Kind : std::uint8_t { read, write, atomic, read_copy, fill_copy, drop_copy };
 
 /// Bytes of the sectors in a mask.
 constexpr std::int64_t sectors_in(model::SectorMask mask) {
@@ -31,8 +33,9 @@ struct Request : tlm::tlm_generic_payload {
     Kind kind{Kind::read};
     model::SectorMask sectors{0};
     std::uint64_t line{0};
-    model::Placement::Spot spot;  ///< set by the crossbar
-    Fs time{0};                   ///< moved on by every hop
+    model::Placement::Spot spot;   ///< set by the crossbar
+    Fs time{0};                    ///< moved on by every hop
+    model::SectorMask missing{0};  ///< read_copy: sectors that are not there
 
     // Shares of the latency, stamped by the hops.
     Fs crossbar_wait{0}, l2_wait{0}, l2_latency{0}, hbm_wait{0}, hbm_latency{0};

@@ -23,13 +23,13 @@ public:
     }
 
     /// Buffers come first among ranges of equal start, so a line inside a buffer is counted for the buffer.
-    void add(std::uint64_t line, bool dirty) {
+    void add(std::uint64_t line, bool home, bool dirty) {
         const auto after = std::upper_bound(order_.begin(), order_.end(), line,
                                             [&](std::uint64_t l, std::size_t i) { return l < ranges_[i].first; });
         for (auto it = order_.begin(); it != after; ++it) {
             Range& range = ranges_[*it];
             if (line < range.first || line >= range.last) continue;
-            ++range.held.resident_lines;
+            ++(home ? range.held.resident_lines : range.held.copied_lines);
             range.held.dirty_lines += dirty ? 1 : 0;
             return;
         }

@@ -9,8 +9,13 @@ namespace rafter::machine {
 
 using stats::Cause;
 
-Sm::Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid, const model::Placement& placement)
-    : sc_module(name), memory("memory"), gpu_(gpu), grid_(grid), load_store_(gpu, memory, placement), pipes_(gpu) {
+Sm::Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid, const SmPlace& place)
+    : sc_module(name),
+      memory("memory"),
+      gpu_(gpu),
+      grid_(grid),
+      load_store_(gpu, memory, place.placement, place.partition),
+      pipes_(gpu) {
     const auto slots = static_cast<std::size_t>(gpu.sm.max_ctas);
     for (std::size_t i = 0; i < slots; ++i) ctas_.push_back(std::make_unique<SmCta>(*this, static_cast<int>(i)));
     free_.reserve(slots);

@@ -27,10 +27,16 @@ struct SmKernel {
     std::int64_t l1_lines{0};
 };
 
+/// Where an SM finds its lines: the L2's map, and the partition it is in.
+struct SmPlace {
+    const model::Placement& placement;
+    std::uint32_t partition{0};
+};
+
 class Sm : public sc_core::sc_module {
 public:
     SC_HAS_PROCESS(Sm);
-    Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid, const model::Placement& placement);
+    Sm(const sc_core::sc_module_name& name, const config::HwConfig& gpu, Grid& grid, const SmPlace& place);
     ~Sm() override;
 
     LoadStoreUnit::Socket memory;

@@ -194,6 +194,15 @@ TagArray::Aged TagArray::age(const Entering& entering) {
     return aged;
 }
 
+void TagArray::drop(const Where& where) {
+    if (ways_ == 0) return;
+    std::uint32_t* set = block(where.set);
+    const std::int64_t way = find(set, where.tag);
+    if (way < 0) return;
+    set[way] = 0;
+    set[padded_ + way] = kLongAgo;
+}
+
 void TagArray::set_ready(Fs ready) {
     if (ways_ > 0) *last_used_ = tick(ready) + 1;
 }

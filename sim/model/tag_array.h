@@ -47,6 +47,8 @@ public:
     Outcome write(const Where& where, std::uint64_t line, SectorMask sectors, Fs now) {
         return touch(where, line, sectors, sectors, false, now);
     }
+    /// Forgets the line, if it is there: nothing is written back.
+    void drop(const Where& where);
     /// The data of the fetch started by the last read() arrives at `ready`.
     void set_ready(Fs ready);
 
