@@ -25,7 +25,7 @@ if(RAFTER_SANITIZE)
 endif()
 
 function(rafter_module NAME)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cpp")
   if(sources)
     add_library(rafter_${NAME} STATIC ${sources})
     set(scope PUBLIC)

@@ -89,6 +89,7 @@ struct Dram {
     std::int64_t banks{};          ///< per channel
     Bytes row{};                   ///< row buffer per bank
     Femtoseconds t_rcd{}, t_rp{}, t_ras{}, t_rrd{}, t_faw{}, t_wtr{}, t_rtw{}, t_refi{}, t_rfc{};
+    std::int64_t inline_ecc{0};  ///< data bytes moved for each byte of ECC that lies in the same memory; 0: none, or beside it
     std::int64_t write_batch{};  ///< bursts written per bus turnaround
     Femtoseconds latency{};      ///< L2 miss to data, unloaded, beyond the L2 hit latency, row open
 

@@ -47,7 +47,7 @@ public:
         return fallback;
     }
     std::int64_t count_or(const char* key, std::int64_t fallback, const char* why) {
-        if (map_.optional(key).defined()) return count(key);
+        if (map_.optional(key).defined()) return count(key, 0);
         leaves_.push_back(
             {fmt::format("{}.{}", map_.value().path(), key), fmt::format("{}", fallback), Standing::estimate, why, true});
         return fallback;
@@ -163,6 +163,7 @@ void read_dram(const Value& value, HwConfig& gpu) {
     d.t_rtw = s.time("tRTW");
     d.t_refi = s.time("tREFI");
     d.t_rfc = s.time("tRFC");
+    d.inline_ecc = s.count_or("inline_ecc", 0, "not given; none, or beside the data");
     d.write_batch = s.count("write_batch", 1, 65536);
     d.latency = s.time("latency");
 }

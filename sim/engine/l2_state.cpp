@@ -101,7 +101,7 @@ void L2State::produce(const std::string& tensor, std::int64_t size) {
     std::erase_if(entries_, [&](const Entry& e) { return e.tensor == tensor; });
     const std::int64_t resident = std::min(size, capacity_ / 2) / program::kLineBytes * program::kLineBytes;
     trim(capacity_ - resident);
-    if (resident > 0) entries_.push_back({tensor, size, resident, resident, 0});
+    if (resident > 0) entries_.push_back({tensor, size, resident, 0, 0});
 }
 
 std::int64_t L2State::dirty_bytes() const {

@@ -34,8 +34,8 @@ public:
     /// The kernel has run from `start` and left `measured` behind.
     void after(const program::Kernel& kernel, const StartState& start, const machine::KernelMeasurement& measured);
 
-    /// `tensor` of `size` bytes has just been written by somebody else: the end of it is here, dirty, in at most half of the
-    /// room: the other half is what the producer read meanwhile. (E.5)
+    /// `tensor` of `size` bytes has just been written by somebody else: the end of it is here, in at most half of the room (the
+    /// other half is what its producer read meanwhile), and the DRAM has it as well. (E.5)
     void produce(const std::string& tensor, std::int64_t size);
 
     /// Dirty bytes that no kernel has written back yet.

@@ -6,7 +6,7 @@
 
 #include "sim/kernels/elementwise.h"
 #include "sim/kernels/layout.h"
-#include "sim/kernels/row_loop.h"
+#include "sim/kernels/library/row_loop.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
 

@@ -2,7 +2,8 @@
 
 #include "sim/core/mix.h"
 #include "sim/kernels/embedding_bag.h"
-#include "sim/kernels/index_select.h"
+#include "sim/kernels/library/index_select.h"
+#include "sim/kernels/library/row_gather.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
 
@@ -44,26 +45,40 @@ std::string text_of(const workload::EmbeddingBag& op) {
            "," + std::to_string(fingerprint(op.indices));
 }
 
-/// Looking up one row a token is a gather, for which eager PyTorch has a kernel of its own.
-Launches lower_index_select(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
+/// Looking up one row a token is a gather: one kernel of eager PyTorch up to 2.6, another of everybody else.
+Launches lower_gather(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
     using kernels::IndexSelect;
-    IndexSelect::Parameters p;
-    p.tokens = op.batch, p.dim = op.dim, p.dtype = layer.weights;
-    p.ctas = IndexSelect::grid(p.elements(), gpu.sm.count);
-    KernelBuilder builder("indexSelectLargeIndex_" + std::string(name(p.dtype)), {IndexSelect::kThreads, 32, Bytes(0)});
-    builder.grid(p.ctas).math(DType::fp32, false);
-    builder.argument(argument_of(layer.inputs, 0, layer, "indices", 8 * p.tokens, Use::read));
-    builder.argument(argument_of(layer.parameters, 0, layer, "table", storage(p.dtype, op.rows * op.dim).value, Use::read));
-    builder.argument(argument_of(layer.outputs, 0, layer, "out", storage(p.dtype, p.elements()).value, Use::write));
-    const std::string text = join({p.tokens, op.rows, p.dim, p.ctas}) + text_of(op);
-    return {{builder.build(std::make_shared<IndexSelect>(p, source(op)), text), 1}};
+    using kernels::RowGather;
+    const DType dtype = layer.weights;
+    const std::int64_t row_bytes = storage(dtype, op.dim).value;
+    const bool eager = layer.library == workload::Library::pytorch;
+    const IndexSelect::Parameters select{op.batch, op.dim, dtype, IndexSelect::grid(op.batch * op.dim, gpu.sm.count)};
+    const RowGather::Parameters gather{op.batch, row_bytes};
+    const std::int64_t ctas = eager ? select.ctas : RowGather::grid(gather);
+    KernelBuilder builder((eager ? "indexSelectLargeIndex_" : "vectorized_gather_kernel_") + std::string(name(dtype)),
+                          {eager ? IndexSelect::kThreads : RowGather::threads(gather), 32, Bytes(0)});
+    builder.grid(ctas).math(DType::fp32, false);
+    builder.argument(argument_of(layer.inputs, 0, layer, "indices", 8 * op.batch, Use::read));
+    builder.argument(argument_of(layer.parameters, 0, layer, "table", op.rows * row_bytes, Use::read));
+    builder.argument(argument_of(layer.outputs, 0, layer, "out", op.batch * row_bytes, Use::write));
+    std::shared_ptr<const program::Code> code;
+    if (eager) {
+        code = std::make_shared<IndexSelect>(select, source(op));
+    } else {
+        code = std::make_shared<RowGather>(gather, source(op));
+    }
+    return {{builder.build(code, join({op.batch, op.rows, op.dim, ctas}) + text_of(op)), 1}};
+}
+
+/// Whole bytes a row, one row a bag, nothing to convert.
+bool is_gather(const workload::Layer& layer, const workload::EmbeddingBag& op) {
+    return op.tables == 1 && op.pooling == 1 && layer.weights == layer.activations && op.dim * bits(layer.weights) % 8 == 0;
 }
 
 }  // namespace
 
 Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
-    if (layer.library == workload::Library::pytorch && op.tables == 1 && op.pooling == 1)
-        return lower_index_select(layer, op, gpu);
+    if (is_gather(layer, op)) return lower_gather(layer, op, gpu);
     kernels::EmbeddingBag::Parameters p;
     p.tables = op.tables, p.rows = op.rows, p.dim = op.dim, p.batch = op.batch, p.pooling = op.pooling;
     p.weights = layer.weights, p.out = layer.activations;

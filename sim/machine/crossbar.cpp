@@ -26,6 +26,13 @@ Cause largest_share(const Request& r, Fs issue_wait, Fs budget_wait, Cause budge
     return static_cast<Cause>(largest & 0xF);
 }
 
+/// SMs are numbered across the GPCs, as CTAs are handed out, and the GPCs lie in all partitions. (X.2)
+std::vector<std::uint32_t> partition_of_sms(std::int64_t count, std::int64_t partitions) {
+    std::vector<std::uint32_t> side(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) side[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i % partitions);
+    return side;
+}
+
 std::vector<std::uint32_t> partition_of(std::int64_t count, std::int64_t partitions) {
     std::vector<std::uint32_t> side(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
@@ -40,7 +47,7 @@ Crossbar::Crossbar(const sc_core::sc_module_name& name, const config::HwConfig& 
       sms("sm", static_cast<std::size_t>(gpu.sm.count)),
       slices("slice", static_cast<std::size_t>(gpu.l2.slices)),
       placement_(static_cast<std::uint64_t>(gpu.l2.slices), static_cast<std::uint64_t>(gpu.l2.copies() ? gpu.l2.partitions : 1)),
-      sm_partition_(partition_of(gpu.sm.count, gpu.l2.partitions)),
+      sm_partition_(partition_of_sms(gpu.sm.count, gpu.l2.partitions)),
       slice_partition_(partition_of(gpu.l2.slices, gpu.l2.partitions)),
       link_sector_(gpu.l2.copies() ? port_time(gpu.l2.link_bytes_per_clk, gpu.boost) : 1),
       read_sector_(port_time(gpu.crossbar.sm_read_bytes_per_clk, gpu.boost)),
@@ -82,6 +89,7 @@ void Crossbar::walk(int sm, Burst::Line& line, const Burst& burst) {
     if (burst.kind == Kind::read) pass(read_ports_[static_cast<std::size_t>(sm)], sectors * read_sector_, request);
     line.done = request.time;
     line.cause = largest_share(request, line.leave - burst.issued, leave - line.leave, static_cast<Cause>(burst.budget->cause()));
+    line.leave = leave;
     burst.budget->occupy(line.done, static_cast<std::uint8_t>(line.cause));
 }
 

@@ -98,7 +98,7 @@ model::SectorMask LoadStoreUnit::through_l1(std::uint64_t line, model::SectorMas
 void LoadStoreUnit::open(Kind kind, model::InFlight& budget, Fs now) {
     burst_.kind = kind;
     burst_.budget = &budget;
-    burst_.issued = now;
+    burst_.issued = left_ = now;
     burst_.count = 0;
 }
 
@@ -115,6 +115,7 @@ void LoadStoreUnit::flush(bool fill_l1) {
     socket_->b_transport(burst_, delay);
     counters_.lines += static_cast<std::int64_t>(burst_.count);
     for (std::size_t i = 0; i < burst_.count; ++i) finish({burst_.lines[i].done, burst_.lines[i].cause});
+    left_ = std::max(left_, burst_.lines[burst_.count - 1].leave);
     if (fill_l1) l1_.set_ready(burst_.lines[0].done);
     burst_.count = 0;
 }

@@ -29,6 +29,8 @@ public:
 
     program::Ticket load(const program::Access& access, program::Path path, Fs now);
     program::Ticket store(const program::Access& access, Kind kind, Fs now);
+    /// When the last line of the latest access left the SM: a full budget holds it back.
+    Fs left() const { return left_; }
     const Counters& counters() const { return counters_; }
 
 private:
@@ -50,6 +52,7 @@ private:
     std::uint32_t partition_;  ///< of the L2, in which this SM looks first
     Burst burst_;
     Done last_;  ///< latest of the access being walked
+    Fs left_{0};
     model::TagArray l1_;
     model::InFlight register_loads_, async_loads_, stores_;
     model::Pipe issue_;

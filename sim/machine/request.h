@@ -55,7 +55,7 @@ struct Burst : tlm::tlm_generic_payload {
     struct Line {
         std::uint64_t line;
         model::SectorMask sectors;
-        Fs leave;            ///< earliest departure
+        Fs leave;            ///< earliest departure; the crossbar makes it the real one
         Fs done;             ///< set by the crossbar: data at the SM, or the write accepted
         stats::Cause cause;  ///< set by the crossbar: the largest share of its latency
         model::Placement::Spot spot;

@@ -10,7 +10,8 @@ using stats::Cause;
 
 void SmCta::start(std::int64_t index, const program::Kernel& kernel, const std::vector<program::Buffer>& buffers) {
     index_ = index;
-    drained_ = {};
+    drained_ = left_ = {};
+    ended_ = false;
     newest_unit_ = -1;
     sm_.grid_.loops().enter(loop_);
     program_ = kernel.code->run(*this, buffers);
@@ -18,8 +19,13 @@ void SmCta::start(std::int64_t index, const program::Kernel& kernel, const std::
 
 bool SmCta::resume(Fs now) {
     now_ = now;
-    if (program_.resume()) return true;
+    if (!ended_ && program_.resume()) return true;
     program_ = {};
+    if (!ended_ && left_.ready_fs > now) {  // its last stores still wait to leave the SM (S.9)
+        ended_ = true;
+        sm_.wake(slot_, left_.ready_fs, static_cast<Cause>(left_.cause));
+        return true;
+    }
     sm_.grid_.loops().leave(loop_);
     if (newest_unit_ < 0) sm_.grid_.units().ended(loop_.lines);
     return false;
@@ -58,6 +64,7 @@ Ticket SmCta::store(const program::Access& access, Kind kind) {
     const std::int64_t before = sm_.load_store_.counters().lines;
     const Ticket ticket = sm_.load_store_.store(access, kind, now_);
     count(sm_.load_store_.counters().lines - before);
+    if (sm_.load_store_.left() > left_.ready_fs) left_ = {sm_.load_store_.left(), ticket.cause};
     return remember(ticket);
 }
 

@@ -44,6 +44,8 @@ private:
     Fs now_{0};
     Loop loop_;
     program::Ticket drained_;
+    program::Ticket left_;  ///< when its latest store left the SM
+    bool ended_{false};     ///< the program is done, its stores have not left
     program::TileProgram program_;
 };
 

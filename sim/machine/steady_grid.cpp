@@ -86,7 +86,9 @@ std::int64_t SteadyGrid::check(std::int64_t unit, std::int64_t stride, Fs now) {
 bool SteadyGrid::l2_settled(const Level& level, const model::Tally& sample, const model::Tally& so_far) const {
     if (so_far.fills > meter_->l2_lines() + meter_->l2_lines() / 16) return true;
     if (static_cast<double>(sample.fills) < model::kTolerance * static_cast<double>(sample.lines)) return true;
-    const auto moved = static_cast<double>(sample.traffic.hbm_read.value + sample.traffic.hbm_write.value);
+    // What is stored now will be written back once there is no room.
+    const auto moved =
+        static_cast<double>(sample.traffic.hbm_read.value + std::max(sample.traffic.hbm_write, sample.traffic.l2_write).value);
     return !level.repeat.gathers && moved < 0.4 * meter_->hbm_bytes(sample.time);
 }
 

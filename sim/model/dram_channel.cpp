@@ -15,7 +15,8 @@ Fs bus_time(const config::Dram& dram) {
     const double bytes_per_s = static_cast<double>(dram.channel_bits) * static_cast<double>(dram.data_rate_bps) / 8.0;
     const double burst = static_cast<double>(dram.access_granularity.value) / bytes_per_s * 1e15;
     const double refresh = static_cast<double>(dram.t_refi.value) / static_cast<double>(dram.t_refi.value - dram.t_rfc.value);
-    return std::max<Fs>(1, static_cast<Fs>(burst * refresh + 0.5));  // (H.1), (H.4)
+    const double ecc = dram.inline_ecc > 0 ? 1.0 + 1.0 / static_cast<double>(dram.inline_ecc) : 1.0;
+    return std::max<Fs>(1, static_cast<Fs>(burst * refresh * ecc + 0.5));  // (H.1), (H.4), (H.7)
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ std::string library_of(const Row& row) {
     for (const char* name : {"tuned", "pytorch", "vllm"}) {
         if (says((std::string("library=") + name).c_str())) return name;
     }
-    if (row.source == "vidur") return row.op == "embedding" ? "pytorch" : "vllm";
+    if (row.source.find("vidur") != std::string::npos) return row.op == "embedding" ? "pytorch" : "vllm";
     if (says("vLLM")) return "vllm";
     const bool compiled = says("torch_compile");
     if (!compiled &&

@@ -64,7 +64,7 @@ void decode_and_touch(benchmark::State& state) {
     for (auto _ : state) {
         for (auto& spot : spots) spot = placement.decode(mix(++i) % 250000);
         for (const auto& spot : spots)
-            benchmark::DoNotOptimize(tags[spot.slice].read(spot.where, spot.local, 0xF, now += 1000).missing);
+            benchmark::DoNotOptimize(tags[spot.home].read(spot.where, spot.local, 0xF, now += 1000).missing);
     }
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kBurst));
 }

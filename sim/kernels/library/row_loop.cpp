@@ -1,4 +1,4 @@
-#include "sim/kernels/row_loop.h"
+#include "sim/kernels/library/row_loop.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sim/kernels/index_select.h"
+#include "sim/kernels/library/index_select.h"
 
 #include <algorithm>
 
