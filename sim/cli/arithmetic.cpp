@@ -42,11 +42,24 @@ Lines formula(const workload::Attention& a, const Counts& c) {
 }
 
 Lines formula(const workload::EmbeddingBag& e, const Counts& c) {
-    Lines lines = flops("tables x batch x (pooling - 1) x dim",
-                        fmt::format("{} x {} x ({} - 1) x {}", e.tables, e.batch, e.pooling, e.dim), c);
-    lines.push_back(
-        fmt::format("rows looked up = tables x batch x pooling = {} x {} x {} = {}; their bytes count, not the table's", e.tables,
-                    e.batch, e.pooling, e.tables * e.batch * e.pooling));
+    const std::int64_t rows = e.lookups(), filled = e.bag_lengths().filled(e.bags());
+    const std::string read = e.lengths ? fmt::format("rows looked up = lengths of {} x {} bags, from {} to {} = {}", e.tables,
+                                                     e.batch, e.lengths->min, e.lengths->max, rows)
+                                       : fmt::format("rows looked up = tables x batch x pooling = {} x {} x {} = {}", e.tables,
+                                                     e.batch, e.pooling, rows);
+    Lines lines;
+    if (e.mode == workload::BagMode::weighted) {
+        lines = flops("(2 x rows looked up - bags) x dim", fmt::format("(2 x {} - {}) x {}", rows, filled, e.dim), c);
+    } else if (e.mode == workload::BagMode::mean) {
+        lines = flops("(rows looked up - bags + bags) x dim", fmt::format("{} x {}", rows, e.dim), c);
+    } else if (e.lengths) {
+        lines = flops("(rows looked up - bags) x dim", fmt::format("({} - {}) x {}", rows, filled, e.dim), c);
+    } else {
+        lines = flops("tables x batch x (pooling - 1) x dim",
+                      fmt::format("{} x {} x ({} - 1) x {}", e.tables, e.batch, e.pooling, e.dim), c);
+    }
+    if (e.lengths) lines.push_back(fmt::format("bags that hold a row = {} of {}", filled, e.bags()));
+    lines.push_back(read + "; their bytes count, not the table's");
     return lines;
 }
 
@@ -97,6 +110,8 @@ std::vector<std::string> byte_formula(const workload::Layer& layer, const Counts
     list(lines, "read   ", layer.inputs);
     if (std::holds_alternative<workload::EmbeddingBag>(layer.operation)) {
         lines.push_back(fmt::format("  read    {:<24} {:>16} B", "(rows looked up)", counts.parameter_bytes.value));
+        if (counts.input_bytes.value > 0)
+            lines.push_back(fmt::format("  read    {:<24} {:>16} B", "(weights of look-ups)", counts.input_bytes.value));
     } else {
         list(lines, "read   ", layer.parameters);
     }

@@ -11,31 +11,68 @@ using program::Path;
 using program::Ticket;
 using program::Vector;
 
-/// Row `k` of a bag; bags are numbered table by table.
-Ticket EmbeddingBag::load_row(Cta& cta, const std::vector<Buffer>& buffers, std::int64_t bag, std::int64_t k) const {
-    const std::int64_t table = bag / p_.batch, sample = bag % p_.batch;
-    const std::int64_t row = indices_.row(table, sample * p_.pooling + k);
-    const std::size_t which = p_.separate_tables ? static_cast<std::size_t>(1 + table) : 1;
-    const Access access = table_.block(buffers[which], p_.separate_tables ? row : table * p_.rows + row, 1, 0, p_.dim);
+/// Bags are numbered table by table, over all tables of the buffers.
+EmbeddingBag::Bags EmbeddingBag::bags_of(std::int64_t from, std::int64_t to) const {
+    Bags bags;
+    std::int64_t start = p_.lengths.before(from), table = -1, table_start = 0;
+    for (std::int64_t b = from; b < to; ++b) {
+        if (b / p_.batch != table) {
+            table = b / p_.batch;
+            table_start = p_.lengths.before(table * p_.batch);
+        }
+        const std::int64_t length = p_.lengths(b);
+        bags[static_cast<std::size_t>(b - from)] = {table, start - table_start, length};
+        start += length;
+    }
+    return bags;
+}
+
+/// Indices and weights of the look-ups of bags [from, to).
+Ticket EmbeddingBag::load_lists(Cta& cta, const std::vector<Buffer>& buffers, std::int64_t from, std::int64_t to) const {
+    const std::int64_t first = p_.lengths.before(from), count = p_.lengths.before(to) - first;
+    if (count == 0) return {};
+    const Access list = span(buffers[0], first * kIndexBytes, count * kIndexBytes);
+    const Ticket indices = cta.load(list, Path::through_l1);
+    if (!p_.weighted) return indices;
+    const Access weights = span(buffers[p_.offsets ? 2 : 1], first * kWeightBytes, count * kWeightBytes);
+    return later(indices, cta.load(weights, Path::through_l1));
+}
+
+Ticket EmbeddingBag::load_row(Cta& cta, const std::vector<Buffer>& buffers, const Bag& bag, std::int64_t k) const {
+    const auto table = static_cast<std::size_t>(bag.table);
+    const std::int64_t row = indices_[std::min(table, indices_.size() - 1)].row(bag.table, bag.position + k);
+    const std::size_t tables = 1U + (p_.offsets ? 1U : 0U) + (p_.weighted ? 1U : 0U);
+    const std::size_t which = p_.separate_tables ? tables + table : tables;
+    const Access access = table_.block(buffers[which], p_.separate_tables ? row : p_.rows_before(bag.table) + row, 1, 0, p_.dim);
     return cta.load(access, Path::through_l1);
 }
 
-// CTAs of one table are alike, and tables are.
+// CTAs of one table are alike, and equal tables are.
 program::Repeats EmbeddingBag::repeats(std::int64_t unit) const {
     const std::int64_t table = unit * kBagsPerCta / p_.batch;
     const std::int64_t first = ceil_div(table * p_.batch, kBagsPerCta), end = (table + 1) * p_.batch / kBagsPerCta;
+    const bool uniform = p_.lengths.min == p_.lengths.max;
     program::Repeats all;
-    all[0] = {first, std::max(end, unit + 1), 1, 0, true};
-    if (p_.batch % kBagsPerCta == 0) all[1] = {0, grid(p_), p_.batch / kBagsPerCta, 0, true};
+    all[0] = {first, std::max(end, unit + 1), 1, 0, true, uniform};
+    if (p_.batch % kBagsPerCta == 0 && p_.row_offsets.empty()) all[1] = {0, grid(p_), p_.batch / kBagsPerCta, 0, true, uniform};
     return all;
 }
 
-/// Additions of `rows` rows, `deep` of them one after another in the same bag.
+/// Additions (weighted: multiply-adds) of `rows` rows, `deep` of them one after another in the same bag.
 Vector EmbeddingBag::pool(std::int64_t rows, std::int64_t deep) const {
     Vector v;
     v.fma = rows * p_.dim;
     v.integer = rows * 32 + (bits(p_.weights) < 32 ? rows * p_.dim : 0);  // addresses; conversion to fp32
     v.chain = deep;
+    return v;
+}
+
+/// A reciprocal a bag and a product a value.
+Vector EmbeddingBag::divide(std::int64_t bags) const {
+    Vector v;
+    v.fma = bags * p_.dim;
+    v.sfu = bags;
+    v.chain = 2;
     return v;
 }
 
@@ -50,24 +87,33 @@ void EmbeddingBag::store_bags(Cta& cta, const Buffer& out, std::int64_t from, st
     }
 }
 
-// indices of all bags; then for each group of eight bags (a warp each): rows, kRowsInFlight deep, added as they come; store.
+// For each group of eight bags (a warp each): where they begin; their indices; rows, kRowsInFlight deep, added as they come;
+// store. Warps with short bags wait for the longest.
 program::TileProgram EmbeddingBag::run(Cta& cta, const std::vector<Buffer>& buffers) const {
-    const std::int64_t first = cta.index() * kBagsPerCta, last = std::min(first + kBagsPerCta, p_.bags());
-    for (std::int64_t bag = first; bag < last; bag += kWarps) {
-        const std::int64_t end = std::min(bag + kWarps, last);
-        const Access list = span(buffers[0], bag * p_.pooling * kIndexBytes, (end - bag) * p_.pooling * kIndexBytes);
-        co_await cta.wait(cta.load(list, Path::through_l1));
-        for (std::int64_t k = 0; k < p_.pooling; k += kRowsInFlight) {
-            const std::int64_t deep = std::min(kRowsInFlight, p_.pooling - k);
+    const std::int64_t before = p_.first * p_.batch;
+    const std::int64_t first = before + cta.index() * kBagsPerCta, last = std::min(first + kBagsPerCta, before + p_.bags());
+    for (std::int64_t from = first; from < last; from += kWarps) {
+        const std::int64_t to = std::min(from + kWarps, last);
+        const Access begins = span(buffers[1], from * kIndexBytes, (to - from + 1) * kIndexBytes);
+        if (p_.offsets) co_await cta.wait(cta.load(begins, Path::through_l1));
+        const Bags bags = bags_of(from, to);
+        std::int64_t longest = 0, filled = 0;
+        for (const Bag& bag : bags) longest = std::max(longest, bag.length), filled += bag.length > 0 ? 1 : 0;
+        if (longest > 0) co_await cta.wait(load_lists(cta, buffers, from, to));
+        for (std::int64_t k = 0; k < longest; k += kRowsInFlight) {
+            std::int64_t loaded = 0;
             Ticket rows;
-            for (std::int64_t b = bag; b < end; ++b) {
-                for (std::int64_t i = 0; i < deep; ++i) rows = later(rows, load_row(cta, buffers, b, k + i));
+            for (const Bag& bag : bags) {
+                const std::int64_t end = std::min(k + kRowsInFlight, bag.length);
+                for (std::int64_t i = k; i < end; ++i) rows = later(rows, load_row(cta, buffers, bag, i)), ++loaded;
             }
             co_await cta.wait(rows);
-            const Vector work = pool((end - bag) * deep, deep);
+            const Vector work = pool(loaded, std::min(kRowsInFlight, longest - k));
             co_await cta.vector(work);
         }
-        store_bags(cta, buffers.back(), bag, end);
+        const Vector last_step = divide(filled);
+        if (p_.mean && filled > 0) co_await cta.vector(last_step);
+        store_bags(cta, buffers.back(), from, to);
     }
 }
 

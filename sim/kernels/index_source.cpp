@@ -69,14 +69,22 @@ std::int64_t Scatter::operator()(std::int64_t rank) const {
 }
 
 IndexSource::IndexSource(Distribution distribution, std::int64_t rows, double alpha, std::uint64_t seed,
-                         std::shared_ptr<const std::vector<std::int64_t>> listed)
+                         std::shared_ptr<const std::vector<std::int64_t>> listed, HotSet hot)
     : distribution_(distribution == Distribution::zipf && alpha <= 0.0 ? Distribution::uniform : distribution),
       rows_(rows),
       seed_(seed),
       zipf_(rows, std::max(alpha, 1e-9)),
       scatter_(rows, seed),
+      hot_rows_(std::clamp<std::int64_t>(std::llround(static_cast<double>(rows) * hot.rows), 1, rows)),
+      hot_lookups_(hot.lookups),
       listed_(std::move(listed)) {
     RAFTER_CHECK(distribution_ != Distribution::listed || (listed_ && !listed_->empty()), "an index file without indices");
+}
+
+std::int64_t IndexSource::hot_or_not(std::uint64_t stream) const {
+    const std::uint64_t place = mix(stream, 1);
+    if (hot_rows_ == rows_ || unit_interval(mix(stream, 0)) < hot_lookups_) return below(place, hot_rows_);
+    return hot_rows_ + below(place, rows_ - hot_rows_);
 }
 
 std::int64_t IndexSource::row(std::int64_t table, std::int64_t position) const {
@@ -86,6 +94,8 @@ std::int64_t IndexSource::row(std::int64_t table, std::int64_t position) const {
             return below(stream, rows_);
         case Distribution::zipf:
             return scatter_(zipf_.rank(stream) - 1);
+        case Distribution::hot_set:
+            return scatter_(hot_or_not(stream));
         case Distribution::sequential:
             return position % rows_;
         case Distribution::listed:

@@ -33,23 +33,31 @@ private:
     std::int64_t n_, multiplier_, shift_;
 };
 
-enum class Distribution : std::uint8_t { uniform, zipf, sequential, listed };
+enum class Distribution : std::uint8_t { uniform, zipf, hot_set, sequential, listed };
+
+/// This share of the rows takes this share of the look-ups; each part evenly.
+struct HotSet {
+    double rows{0}, lookups{0};
+};
 
 class IndexSource {
 public:
     /// `listed` (may be null) holds the indices of a file, used cyclically.
     IndexSource(Distribution distribution, std::int64_t rows, double alpha, std::uint64_t seed,
-                std::shared_ptr<const std::vector<std::int64_t>> listed = nullptr);
+                std::shared_ptr<const std::vector<std::int64_t>> listed = nullptr, HotSet hot = {});
 
     /// Row that look-up `position` (sample x pooling + k) of `table` reads.
     std::int64_t row(std::int64_t table, std::int64_t position) const;
 
 private:
+    std::int64_t hot_or_not(std::uint64_t stream) const;
     Distribution distribution_;
     std::int64_t rows_;
     std::uint64_t seed_;
     Zipf zipf_;
     Scatter scatter_;
+    std::int64_t hot_rows_;
+    double hot_lookups_;
     std::shared_ptr<const std::vector<std::int64_t>> listed_;
 };
 

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "sim/core/mix.h"
 #include "sim/kernels/embedding_bag.h"
@@ -20,6 +23,8 @@ Distribution distribution(workload::IndexPattern pattern) {
             return Distribution::uniform;
         case workload::IndexPattern::zipf:
             return Distribution::zipf;
+        case workload::IndexPattern::hot_set:
+            return Distribution::hot_set;
         case workload::IndexPattern::sequential:
             return Distribution::sequential;
         case workload::IndexPattern::file:
@@ -35,14 +40,22 @@ std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
     return hash;
 }
 
-kernels::IndexSource source(const workload::EmbeddingBag& op) {
+/// One source for all tables when they are equal, else one each.
+std::vector<kernels::IndexSource> sources(const workload::EmbeddingBag& op) {
     const auto listed = std::make_shared<const std::vector<std::int64_t>>(op.indices);
-    return {distribution(op.pattern), op.rows, op.alpha, op.seed, listed};
+    const kernels::HotSet hot{op.hot_rows, op.hot_lookups};
+    std::vector<kernels::IndexSource> all;
+    for (std::int64_t t = 0; t < (op.table_rows.empty() ? 1 : op.tables); ++t)
+        all.emplace_back(distribution(op.pattern), op.rows_of(t), op.alpha, op.seed, listed, hot);
+    return all;
 }
 
 std::string text_of(const workload::EmbeddingBag& op) {
-    return ",i" + std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," + std::to_string(op.seed) +
-           "," + std::to_string(fingerprint(op.indices));
+    std::string text = ",i" + std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," +
+                       std::to_string(op.seed) + "," + std::to_string(fingerprint(op.indices));
+    if (op.pattern == workload::IndexPattern::hot_set) text += fmt::format(",hot{},{}", op.hot_rows, op.hot_lookups);
+    if (op.lengths) text += ",l" + join({op.lengths->min, op.lengths->max});
+    return text + ",m" + std::to_string(static_cast<int>(op.mode)) + ",r" + std::to_string(fingerprint(op.table_rows));
 }
 
 /// Looking up one row a token is a gather: one kernel of eager PyTorch up to 2.6, another of everybody else.
@@ -63,40 +76,69 @@ Launches lower_gather(const workload::Layer& layer, const workload::EmbeddingBag
     builder.argument(argument_of(layer.outputs, 0, layer, "out", op.batch * row_bytes, Use::write));
     std::shared_ptr<const program::Code> code;
     if (eager) {
-        code = std::make_shared<IndexSelect>(select, source(op));
+        code = std::make_shared<IndexSelect>(select, sources(op).front());
     } else {
-        code = std::make_shared<RowGather>(gather, source(op));
+        code = std::make_shared<RowGather>(gather, sources(op).front());
     }
     return {{builder.build(code, join({op.batch, op.rows, op.dim, ctas}) + text_of(op)), 1}};
 }
 
 /// Whole bytes a row, one row a bag, nothing to convert.
 bool is_gather(const workload::Layer& layer, const workload::EmbeddingBag& op) {
-    return op.tables == 1 && op.pooling == 1 && layer.weights == layer.activations && op.dim * bits(layer.weights) % 8 == 0;
+    const bool one_row = op.pooling == 1 && !op.lengths && op.mode == workload::BagMode::sum;
+    return op.tables == 1 && one_row && layer.weights == layer.activations && op.dim * bits(layer.weights) % 8 == 0;
+}
+
+kernels::EmbeddingBag::Parameters parameters_of(const workload::Layer& layer, const workload::EmbeddingBag& op) {
+    kernels::EmbeddingBag::Parameters p;
+    p.tables = p.count = op.tables, p.dim = op.dim, p.batch = op.batch;
+    p.rows = op.rows;
+    for (std::size_t t = 0; t < op.table_rows.size(); ++t) p.row_offsets.push_back(op.rows_before(static_cast<std::int64_t>(t)));
+    p.lengths = op.bag_lengths(), p.offsets = op.lengths.has_value();
+    p.weighted = op.mode == workload::BagMode::weighted, p.mean = op.mode == workload::BagMode::mean;
+    p.weights = layer.weights, p.out = layer.activations;
+    p.separate_tables = layer.parameters.size() > 1;
+    return p;
+}
+
+Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, const kernels::EmbeddingBag::Parameters& p,
+               const std::vector<kernels::IndexSource>& indices) {
+    using kernels::EmbeddingBag;
+    KernelBuilder builder("embedding_bag_forward_" + std::string(name(p.weights)), {EmbeddingBag::kThreads, 40, Bytes(0)});
+    builder.grid(EmbeddingBag::grid(p)).math(DType::fp32, false);
+    const std::int64_t lookups = op.lookups();
+    // A list that nobody looks anything up in is still a tensor.
+    builder.argument(argument_of(layer.inputs, 0, layer, "indices",
+                                 std::max<std::int64_t>(lookups, 1) * EmbeddingBag::kIndexBytes, Use::read));
+    if (p.offsets) builder.argument({layer.name + ".offsets", (op.bags() + 1) * EmbeddingBag::kIndexBytes, Use::read});
+    if (p.weighted) {
+        builder.argument(
+            {layer.name + ".lookup_weights", std::max<std::int64_t>(lookups, 1) * EmbeddingBag::kWeightBytes, Use::read});
+    }
+    for (std::int64_t t = 0; t < (p.separate_tables ? op.tables : 1); ++t) {
+        const std::int64_t rows = p.separate_tables ? op.rows_of(t) : op.rows_before(op.tables);
+        builder.argument(argument_of(layer.parameters, static_cast<std::size_t>(t), layer, "table",
+                                     storage(p.weights, rows * op.dim).value, Use::read));
+    }
+    const std::int64_t out_bytes = storage(p.out, op.bags() * p.dim).value;
+    builder.argument(argument_of(layer.outputs, 0, layer, "out", out_bytes, Use::write));
+    const std::string text = join({p.tables, p.first, p.count, op.rows, p.dim, p.batch, op.pooling}) +
+                             std::string(name(p.weights)) + "," + std::string(name(p.out)) + text_of(op) +
+                             (p.separate_tables ? "s" : "");
+    return {builder.build(std::make_shared<EmbeddingBag>(p, indices), text), 1};
 }
 
 }  // namespace
 
 Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
     if (is_gather(layer, op)) return lower_gather(layer, op, gpu);
-    kernels::EmbeddingBag::Parameters p;
-    p.tables = op.tables, p.rows = op.rows, p.dim = op.dim, p.batch = op.batch, p.pooling = op.pooling;
-    p.weights = layer.weights, p.out = layer.activations;
-    p.separate_tables = layer.parameters.size() > 1;
-    const kernels::IndexSource indices = source(op);
-    KernelBuilder builder("embedding_bag_forward_" + std::string(name(p.weights)),
-                          {kernels::EmbeddingBag::kThreads, 40, Bytes(0)});
-    builder.grid(kernels::EmbeddingBag::grid(p)).math(DType::fp32, false);
-    const std::int64_t index_bytes = p.bags() * p.pooling * kernels::EmbeddingBag::kIndexBytes;
-    builder.argument(argument_of(layer.inputs, 0, layer, "indices", index_bytes, Use::read));
-    const std::int64_t table_bytes = storage(p.weights, op.rows * op.dim).value * (p.separate_tables ? 1 : op.tables);
-    for (std::int64_t t = 0; t < (p.separate_tables ? op.tables : 1); ++t) {
-        builder.argument(argument_of(layer.parameters, static_cast<std::size_t>(t), layer, "table", table_bytes, Use::read));
-    }
-    builder.argument(argument_of(layer.outputs, 0, layer, "out", storage(p.out, p.bags() * p.dim).value, Use::write));
-    const std::string text = join({p.tables, p.rows, p.dim, p.batch, p.pooling}) + std::string(name(p.weights)) + "," +
-                             std::string(name(p.out)) + text_of(op) + (p.separate_tables ? "s" : "");
-    return {{builder.build(std::make_shared<kernels::EmbeddingBag>(p, indices), text), 1}};
+    kernels::EmbeddingBag::Parameters p = parameters_of(layer, op);
+    const auto indices = sources(op);
+    if (!op.kernel_per_table) return {look_up(layer, op, p, indices)};
+    Launches launches;
+    p.count = 1;
+    for (p.first = 0; p.first < op.tables; ++p.first) launches.push_back(look_up(layer, op, p, indices));
+    return launches;
 }
 
 }  // namespace rafter::lowering

@@ -1,5 +1,6 @@
 // Exact counts. docs/workloads.md, equations (W.1)-(W.9).
 #include <algorithm>
+#include <numeric>
 
 #include "sim/workload/layer.h"
 
@@ -34,8 +35,13 @@ Work work(const Conv2d& c) { return products(u(c.n) * u(c.k) * u(c.p) * u(c.q) *
 Work work(const Attention& a) {                                                                                           // (W.3)
     return products(u(a.batch) * u(a.heads) * unmasked_pairs(a) * u(a.head_dim + a.head_dim_v));
 }
-Work work(const EmbeddingBag& e) { return {0, u(e.tables) * u(e.batch) * u(e.pooling - 1) * u(e.dim)}; }  // (W.4) pooling adds
-Work work(const Rnn& r) {                                                                                 // (W.5)
+// Additions of the rows of a bag; mean: a product for every value of a bag that holds a row; weighted: one for every value read.
+Work work(const EmbeddingBag& e) {  // (W.4)
+    const std::int64_t rows = e.lookups(), filled = e.bag_lengths().filled(e.bags());
+    const std::int64_t products = e.mode == BagMode::weighted ? rows : e.mode == BagMode::mean ? filled : 0;
+    return {0, u(rows - filled + products) * u(e.dim)};
+}
+Work work(const Rnn& r) {  // (W.5)
     Count per_step = 0;
     for (std::int64_t layer = 0; layer < r.layers; ++layer) {
         const std::int64_t input = r.input_gemm ? (layer == 0 ? r.input : r.hidden) : 0;
@@ -62,6 +68,11 @@ Bytes sum(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
+std::int64_t EmbeddingBag::rows_before(std::int64_t table) const {
+    if (table_rows.empty()) return table * rows;
+    return std::accumulate(table_rows.begin(), table_rows.begin() + table, std::int64_t{0});
+}
+
 double Counts::intensity() const {
     return total_bytes().value == 0 ? 0.0 : static_cast<double>(flops) / static_cast<double>(total_bytes().value);
 }
@@ -71,7 +82,8 @@ Counts count(const Layer& layer) {
     Counts counts{done.macs, done.flops, sum(layer.inputs), sum(layer.parameters), sum(layer.outputs)};
     if (const auto* bag = std::get_if<EmbeddingBag>(&layer.operation)) {
         // (W.9) rows looked up, not the whole table
-        counts.parameter_bytes = storage(layer.weights, bag->dim) * (bag->tables * bag->batch * bag->pooling);
+        counts.parameter_bytes = storage(layer.weights, bag->dim) * bag->lookups();
+        if (bag->mode == BagMode::weighted) counts.input_bytes += storage(DType::fp32, bag->lookups());
     }
     return counts;
 }

@@ -41,33 +41,98 @@ std::vector<std::int64_t> read_indices(const std::string& path, std::int64_t row
     return indices;
 }
 
-}  // namespace
+/// `rows: 1000` with `tables: 26`, or the rows of each table: `rows: [1460, 583]`.
+void read_tables(EmbeddingBag& e, Fields& f) {
+    const config::Value rows = f.map().required("rows");
+    if (!rows.is_list()) {
+        e.tables = f.number_or("tables", 1, 1);
+        e.rows = rows.defined() ? f.evaluated(rows, 1) : 1;
+    } else {
+        for (const config::Value& one : rows.list()) e.table_rows.push_back(f.evaluated(one, 1));
+        if (e.table_rows.empty()) {
+            rows.error(fmt::format("{}: a list names the rows of at least one table", rows.path()));
+            e.table_rows.push_back(1);
+        }
+        const auto listed = static_cast<std::int64_t>(e.table_rows.size());
+        e.tables = f.number_or("tables", listed, 1);
+        if (e.tables != listed) f.error("tables", fmt::format("{} tables, but rows lists {}", e.tables, listed));
+        e.tables = listed;
+        e.rows = *std::max_element(e.table_rows.begin(), e.table_rows.end());
+        f.elements({e.tables, e.rows});  // their sum is countable
+    }
+    constexpr std::int64_t kMostKernels = 65536;
+    e.kernel_per_table = f.text_or("kernels", "table_batched", {"table_batched", "one_per_table"}) == "one_per_table";
+    if (e.kernel_per_table && e.tables > kMostKernels)
+        f.error("kernels", fmt::format("one_per_table takes at most {} tables, found {}", kMostKernels, e.tables));
+}
 
-Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
-    EmbeddingBag e;
-    e.tables = f.number_or("tables", 1, 1);
-    e.rows = f.number("rows");
-    e.dim = f.number("dim");
-    e.batch = f.number("batch");
+/// How long the bags are, and what becomes of their rows.
+void read_bags(EmbeddingBag& e, Fields& f) {
+    const std::string mode = f.text_or("mode", "sum", {"sum", "mean", "weighted"});
+    e.mode = mode == "mean" ? BagMode::mean : mode == "weighted" ? BagMode::weighted : BagMode::sum;
     e.pooling = f.number_or("pooling", 1, 1);
-    e.seed = static_cast<std::uint64_t>(f.number_or("seed", 1, 0));
-    const config::Value file = f.map().optional("indices");
-    const std::string pattern =
-        f.text_or("pattern", file.defined() ? "file" : "uniform", {"uniform", "zipf", "sequential", "file"});
+    const config::Value lengths = f.map().optional("lengths");
+    if (!lengths.defined()) return;
+    if (f.has("pooling")) f.error("lengths", "a bag has either a pooling or lengths");
+    constexpr std::int64_t kMostLength = std::int64_t{1} << 30;
+    config::Map map(lengths);
+    const config::Value min = map.required("min"), max = map.required("max");
+    map.finish();
+    if (!min.defined() || !max.defined()) return;
+    e.lengths = BagLengths{f.evaluated(min, 0), f.evaluated(max, 1), e.seed};
+    e.pooling = e.lengths->max;
+    if (e.pooling <= kMostLength && e.lengths->min <= e.pooling) return;
+    max.error(fmt::format("{}: {} is out of range; allowed: min = {} to {}", max.path(), e.pooling, e.lengths->min, kMostLength));
+    e.lengths.reset();
+    e.pooling = 1;
+}
+
+/// `hot_set: {rows: 0.01, lookups: 0.9}`: shares, both more than 0.
+void read_hot_set(EmbeddingBag& e, const config::Value& hot) {
+    constexpr double kLeast = 1e-9;
+    config::Map map(hot);
+    const config::Value rows = map.required("rows"), lookups = map.required("lookups");
+    map.finish();
+    if (rows.defined()) e.hot_rows = rows.real(kLeast, 1);
+    if (lookups.defined()) e.hot_lookups = lookups.real(kLeast, 1);
+}
+
+void read_pattern(EmbeddingBag& e, Fields& f, const Scope& scope) {
+    const config::Value file = f.map().optional("indices"), hot = f.map().optional("hot_set");
+    const std::string usual = file.defined() ? "file" : hot.defined() ? "hot_set" : "uniform";
+    const std::string pattern = f.text_or("pattern", usual, {"uniform", "zipf", "hot_set", "sequential", "file"});
     e.pattern = pattern == "zipf"         ? IndexPattern::zipf
+                : pattern == "hot_set"    ? IndexPattern::hot_set
                 : pattern == "sequential" ? IndexPattern::sequential
                 : pattern == "file"       ? IndexPattern::file
                                           : IndexPattern::uniform;
     e.alpha = f.real_or("alpha", 0, 0, 10);
     if (e.pattern == IndexPattern::zipf && !f.has("alpha")) f.error("pattern", "zipf needs alpha");
     if (e.pattern != IndexPattern::zipf && f.has("alpha")) f.error("alpha", "only zipf has an alpha");
+    if (hot.defined()) read_hot_set(e, hot);
+    if (e.pattern == IndexPattern::hot_set && !hot.defined())
+        f.error("pattern", "hot_set needs hot_set: {rows: SHARE, lookups: SHARE}");
+    if (e.pattern != IndexPattern::hot_set && hot.defined()) f.error("hot_set", "only the pattern hot_set has one");
     if (e.pattern == IndexPattern::file && !file.defined()) f.error("pattern", "file needs indices: FILE");
     if (e.pattern == IndexPattern::file && file.defined()) {
         e.index_file = (std::filesystem::path(scope.directory) / file.text()).string();
-        e.indices = read_indices(e.index_file, e.rows, file);
+        const auto fewest = std::min_element(e.table_rows.begin(), e.table_rows.end());
+        e.indices = read_indices(e.index_file, fewest == e.table_rows.end() ? e.rows : *fewest, file);
     }
+}
+
+}  // namespace
+
+Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
+    EmbeddingBag e;
+    read_tables(e, f);
+    e.dim = f.number("dim");
+    e.batch = f.number("batch");
+    e.seed = static_cast<std::uint64_t>(f.number_or("seed", 1, 0));
+    read_bags(e, f);
+    read_pattern(e, f, scope);
     Shape shape;
-    shape.parameters.push_back({".table", f.elements({e.tables, e.rows, e.dim}), layer.weights});
+    shape.parameters.push_back({".table", f.elements({e.rows_before(e.tables), e.dim}), layer.weights});
     f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too
     shape.output = {"", f.elements({e.tables, e.batch, e.dim}), e.batch, f.elements({e.tables, e.dim}), 0, 0, 0, 0};
     shape.operation = std::move(e);

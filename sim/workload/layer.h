@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/core/bag_lengths.h"
 #include "sim/core/dtype.h"
 #include "sim/core/quantity.h"
 
@@ -54,17 +55,33 @@ struct Attention {
     bool writes_kv{false};  ///< this layer appends the new K and V to the cache
 };
 
-enum class IndexPattern : std::uint8_t { uniform, zipf, sequential, file };
+enum class IndexPattern : std::uint8_t { uniform, zipf, hot_set, sequential, file };
+/// How the rows of a bag become one: added; added and divided by their number; each times an fp32 weight of its own and added.
+enum class BagMode : std::uint8_t { sum, mean, weighted };
 enum class Placement : std::uint8_t { hbm };
 
-/// A set of equal tables, looked up `pooling` times per sample and table, reduced to one row per (sample, table).
+/// A set of tables of equal width, looked up `pooling` times per sample and table, reduced to one row per (sample, table).
 struct EmbeddingBag {
     std::int64_t tables{1}, rows{}, dim{}, batch{}, pooling{1};
+    std::vector<std::int64_t> table_rows;  ///< of each table, when they differ; `rows` is then the most of them
+    std::optional<BagLengths> lengths;     ///< of the bags, when they differ; `pooling` is then the most of them
+    BagMode mode{BagMode::sum};
+    bool kernel_per_table{false};  ///< a launch for each table, not one for all
     IndexPattern pattern{IndexPattern::uniform};
-    double alpha{0.0};                  ///< Zipf exponent
-    std::string index_file;             ///< one index a line; read when pattern is file
-    std::vector<std::int64_t> indices;  ///< its contents, checked against rows
+    double alpha{0.0};                   ///< Zipf exponent
+    double hot_rows{0}, hot_lookups{0};  ///< hot_set: this share of the rows takes this share of the look-ups
+    std::string index_file;              ///< one index a line; read when pattern is file
+    std::vector<std::int64_t> indices;   ///< its contents, checked against rows
     std::uint64_t seed{1};
+
+    std::int64_t bags() const { return tables * batch; }
+    BagLengths bag_lengths() const { return lengths.value_or(BagLengths{pooling, pooling, seed}); }
+    std::int64_t lookups() const { return bag_lengths().before(bags()); }
+    std::int64_t rows_of(std::int64_t table) const {
+        return table_rows.empty() ? rows : table_rows[static_cast<std::size_t>(table)];
+    }
+    /// Rows of the tables before this one; of all tables when `table` is their number.
+    std::int64_t rows_before(std::int64_t table) const;
 };
 
 enum class Cell : std::uint8_t { rnn, lstm, gru };

@@ -218,10 +218,12 @@ private:
     void note_indices(const Layer& layer) {
         const auto* bag = std::get_if<EmbeddingBag>(&layer.operation);
         if (bag == nullptr || bag->pattern == IndexPattern::sequential) return;
-        const std::string how = bag->pattern == IndexPattern::file ? "indices from " + bag->index_file
-                                : bag->pattern == IndexPattern::zipf
-                                    ? fmt::format("Zipf indices, alpha {}, seed {}", bag->alpha, bag->seed)
-                                    : fmt::format("uniform indices, seed {}", bag->seed);
+        const std::string how =
+            bag->pattern == IndexPattern::file   ? "indices from " + bag->index_file
+            : bag->pattern == IndexPattern::zipf ? fmt::format("Zipf indices, alpha {}, seed {}", bag->alpha, bag->seed)
+            : bag->pattern == IndexPattern::hot_set
+                ? fmt::format("{} of the rows take {} of the indices, seed {}", bag->hot_rows, bag->hot_lookups, bag->seed)
+                : fmt::format("uniform indices, seed {}", bag->seed);
         const std::string note = fmt::format("{}: {}", layer.name, how);
         if (std::find(model_.notes.begin(), model_.notes.end(), note) == model_.notes.end()) model_.notes.push_back(note);
     }

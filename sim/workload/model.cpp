@@ -51,6 +51,7 @@ struct Resident {
     enum class Kind : std::uint8_t { weights, table, cache } kind{Kind::weights};
     std::string name;  ///< of a table's layer
     std::int64_t tables{1};
+    bool equal{true};  ///< tables of the same number of rows
 };
 
 /// Sums stay at the largest value instead of wrapping: no machine has that much, and the message should say so.
@@ -92,6 +93,7 @@ public:
 private:
     static std::string table_name(const Resident& r) {
         if (r.tables == 1) return "embedding table " + r.name;
+        if (!r.equal) return fmt::format("embedding tables {}[0..{}]", r.name, r.tables - 1);
         return fmt::format("embedding tables {}[0..{}], each {} B", r.name, r.tables - 1, r.size.value / r.tables);
     }
 
@@ -103,6 +105,7 @@ private:
             r.kind = Resident::Kind::table;
             r.name = layer.name;
             r.tables = bag->tables;
+            r.equal = bag->table_rows.empty();
         }
     }
 

@@ -104,3 +104,15 @@ TEST_CASE("settings reach GPU and workload and are on record", "[cli]") {
 TEST_CASE("no colour even when asked by nobody", "[cli]") {
     CHECK(command(small_run({}), {"NO_COLOR=1"}).out.find('\033') == std::string::npos);
 }
+
+TEST_CASE("the two DLRMs with published tables run, the large one in 48 GB", "[cli]") {
+    for (const char* name : {"dlrm_small", "dlrm_mlperf"}) {
+        const auto o = command({"run", "--gpu", "a100-sxm4-80gb", "--workload", name, "--csv", "-", "--quiet"});
+        INFO(name << ": " << o.err);
+        CHECK(o.code == 0);
+        CHECK(o.out.find("tables") != std::string::npos);
+    }
+    const auto o = command({"run", "--gpu", "t4", "--workload", "dlrm_mlperf"});
+    CHECK(o.code == 2);
+    CHECK(o.err.find("embedding tables tables[0..25]") != std::string::npos);
+}

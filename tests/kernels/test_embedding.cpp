@@ -1,5 +1,6 @@
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -96,4 +97,77 @@ TEST_CASE("A bag reads its indices and rows once and writes one row", "[kernels]
     layer.parameters = {{"t0", Bytes(50 * 80)}, {"t1", Bytes(50 * 80)}, {"t2", Bytes(50 * 80)}};
     r = test::record(lowering::lower(layer, test::a100()).at(0).kernel);
     for (const std::size_t t : {1, 2, 3}) CHECK(r.loaded[t] == 37 * 11 * 80);
+}
+
+namespace {
+
+workload::Layer layer_with(const workload::EmbeddingBag& op) {
+    workload::Layer layer;
+    layer.name = "emb", layer.operation = op, layer.weights = layer.activations = DType::fp32;
+    return layer;
+}
+
+}  // namespace
+
+TEST_CASE("A hot set takes its share of the look-ups", "[kernels][embedding]") {
+    const IndexSource source(Distribution::hot_set, 10000, 0.0, 3, nullptr, {0.01, 0.9});
+    std::map<std::int64_t, int> hits;
+    for (int i = 0; i < 1000000; ++i) ++hits[source.row(0, i)];
+    int hot_rows = 0, hot = 0;
+    for (const auto& [row, n] : hits) {
+        REQUIRE((row >= 0 && row < 10000));
+        if (n > 1000) ++hot_rows, hot += n;  // 9000 each, against 10
+    }
+    CHECK(hot_rows == 100);
+    CHECK(std::abs(hot - 900000) < 1500);  // 5 sigma
+}
+
+TEST_CASE("Bags of different lengths read their rows, weights and offsets", "[kernels][embedding]") {
+    workload::EmbeddingBag op;
+    op.tables = 3, op.rows = 50, op.dim = 20, op.batch = 137, op.pooling = 9;
+    op.lengths = BagLengths{0, 9, 5};
+    op.mode = workload::BagMode::weighted;
+    const std::int64_t rows = op.lookups();
+    REQUIRE((rows > 0 && rows < op.bags() * 9));
+    auto r = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel, true);
+    test::each_byte_once(r.read_count[0]);  // indices
+    CHECK(r.loaded[0] == rows * 8);
+    CHECK(r.loaded[1] == (op.bags() + (op.bags() + 7) / 8) * 8);  // each group of eight reads the end of its last bag, too
+    test::each_byte_once(r.read_count[2]);                        // weights
+    CHECK(r.loaded[2] == rows * 4);
+    CHECK(r.loaded[3] == rows * 20 * 4);
+    CHECK(r.fma == rows * 20);
+    test::each_byte_once(r.write_count.back());  // empty bags are written, too
+
+    op.mode = workload::BagMode::mean;
+    r = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel);
+    CHECK(r.fma == (rows + op.lengths->filled(op.bags())) * 20);
+
+    op.lengths = BagLengths{0, 1, 5};  // groups without any row
+    r = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel, true);
+    test::each_byte_once(r.read_count[0]);
+    test::each_byte_once(r.write_count.back());
+}
+
+TEST_CASE("A kernel for each table touches what one for all does", "[kernels][embedding]") {
+    workload::EmbeddingBag op;
+    op.table_rows = {50, 3, 700}, op.tables = 3, op.rows = 700, op.dim = 20, op.batch = 37, op.pooling = 11;
+    const auto all = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel, true);
+    for (std::size_t row = 0; row < 53; ++row) CHECK(all.read_count[1][row * 80] > 0);  // 407 draws of 50 and of 3 rows
+    CHECK(std::accumulate(all.read_count[1].begin() + 50 * 80, all.read_count[1].begin() + 53 * 80, 0) == 37 * 11 * 80);
+    test::each_byte_once(all.write_count.back());
+
+    op.kernel_per_table = true;
+    const auto launches = lowering::lower(layer_with(op), test::a100());
+    REQUIRE(launches.size() == 3);
+    std::vector<std::uint16_t> reads(all.read_count[1].size()), writes(all.write_count.back().size());
+    for (const auto& launch : launches) {
+        const auto one = test::record(launch.kernel, true);
+        CHECK(one.loaded[0] == 37 * 11 * 8);
+        for (std::size_t i = 0; i < reads.size(); ++i) reads[i] = static_cast<std::uint16_t>(reads[i] + one.read_count[1][i]);
+        for (std::size_t i = 0; i < writes.size(); ++i)
+            writes[i] = static_cast<std::uint16_t>(writes[i] + one.write_count.back()[i]);
+    }
+    CHECK(reads == all.read_count[1]);
+    test::each_byte_once(writes);
 }

@@ -64,3 +64,74 @@ TEST_CASE("the seed and the distribution are in the notes", "[workload]") {
     CHECK(layer_error("op: embedding_bag, rows: 9, dim: 8, batch: 2, pattern: zipf").find("zipf needs alpha") !=
           std::string::npos);
 }
+
+TEST_CASE("a mean multiplies every value once, weights every value read", "[workload]") {
+    const std::string bag = "op: embedding_bag, tables: 3, rows: 1000, dim: 16, batch: 10, pooling: 7, mode: ";
+    const Counts sum = count(layer_of(bag + "sum")), mean = count(layer_of(bag + "mean")),
+                 each = count(layer_of(bag + "weighted"));
+    CHECK(text(sum.flops) == fmt::format("{}", 3 * 10 * 6 * 16));
+    CHECK(text(mean.flops) == fmt::format("{}", 3 * 10 * 7 * 16));
+    CHECK(text(each.flops) == fmt::format("{}", 3 * 10 * 13 * 16));
+    CHECK(mean.total_bytes().value == sum.total_bytes().value);
+    CHECK(each.total_bytes().value == sum.total_bytes().value + 3 * 10 * 7 * 4);
+    CHECK(layer_error(bag + "max").find("'max' is not one of sum, mean, weighted") != std::string::npos);
+}
+
+TEST_CASE("lengths of bags: their total is the sum, all occur, empty bags add nothing", "[workload]") {
+    const BagLengths lengths{0, 40, 7};
+    std::int64_t total = 0, filled = 0;
+    std::vector<int> seen(41);
+    for (std::int64_t b = 0; b < 100'000; ++b) {
+        const std::int64_t n = lengths(b);
+        REQUIRE((n >= 0 && n <= 40));
+        if (b % 977 == 0) CHECK(lengths.before(b) == total);
+        total += n, filled += n > 0 ? 1 : 0, ++seen[static_cast<std::size_t>(n)];
+    }
+    CHECK(lengths.before(100'000) == total);
+    CHECK(lengths.filled(100'000) == filled);
+    double chi = 0;  // 40 degrees of freedom: mean 40, standard deviation 9
+    for (const int n : seen) chi += (n - 100'000.0 / 41) * (n - 100'000.0 / 41) / (100'000.0 / 41);
+    CHECK(chi < 40 + 5 * 9 * 1.5);  // complements in pairs widen it
+    // A billion bags: periods of 2^20, each with the mean of 20.
+    CHECK(lengths.before(BagLengths::kPeriod * 1000) == BagLengths::kPeriod * 1000 * 20);
+    CHECK(lengths.filled(BagLengths::kPeriod * 1000) == 1000 * lengths.filled(BagLengths::kPeriod));
+
+    const Layer layer =
+        layer_of("op: embedding_bag, tables: 4, rows: 100, dim: 8, batch: 25000, seed: 7, lengths: {min: 0, max: 40}");
+    CHECK(count(layer).parameter_bytes.value == total * 8 * 2);
+    CHECK(text(count(layer).flops) == fmt::format("{}", (total - filled) * 8));
+    const Layer mean = layer_of(
+        "op: embedding_bag, tables: 4, rows: 100, dim: 8, batch: 25000, seed: 7, mode: mean, lengths: {min: 0, max: 40}");
+    CHECK(text(count(mean).flops) == fmt::format("{}", total * 8));
+}
+
+TEST_CASE("mistakes in lengths, hot sets and lists of rows name their place", "[workload]") {
+    const std::string bag = "op: embedding_bag, dim: 8, batch: 2, ";
+    const auto error = [&](const std::string& more) { return layer_error(bag + more); };
+    CHECK(error("rows: 9, pooling: 3, lengths: {min: 0, max: 4}").find("a bag has either a pooling or lengths") !=
+          std::string::npos);
+    CHECK(error("rows: 9, lengths: {min: 5, max: 4}").find("4 is out of range; allowed: min = 5 to 1073741824") !=
+          std::string::npos);
+    CHECK(error("rows: 9, lengths: {min: 0, max: 4, mean: 2}").find("unknown key 'mean'") != std::string::npos);
+    CHECK(error("rows: 9, lengths: {min: 0}").find("max") != std::string::npos);
+    CHECK(error("rows: 9, hot_set: {rows: 2, lookups: 0.9}").find("hot_set.rows") != std::string::npos);
+    CHECK(error("rows: 9, hot_set: {rows: 0.1}").find("lookups") != std::string::npos);
+    CHECK(error("rows: 9, pattern: hot_set").find("hot_set needs hot_set: {rows: SHARE, lookups: SHARE}") != std::string::npos);
+    CHECK(error("rows: 9, pattern: uniform, hot_set: {rows: 0.1, lookups: 0.9}").find("only the pattern hot_set has one") !=
+          std::string::npos);
+    CHECK(error("rows: [9, 0]").find("0 is out of range; allowed: 1 to") != std::string::npos);
+    CHECK(error("rows: []").find("at least one table") != std::string::npos);
+    CHECK(error("rows: [9, 8], tables: 3").find("3 tables, but rows lists 2") != std::string::npos);
+    CHECK(error("rows: 9, kernels: each").find("'each' is not one of table_batched, one_per_table") != std::string::npos);
+}
+
+TEST_CASE("tables of different rows are one tensor of all rows", "[workload]") {
+    const Layer layer =
+        layer_of("op: embedding_bag, rows: [1460, 583, 3], dim: 16, batch: 4, hot_set: {rows: 0.01, lookups: 0.9}");
+    const auto& bag = std::get<EmbeddingBag>(layer.operation);
+    CHECK(bag.tables == 3);
+    CHECK(bag.pattern == IndexPattern::hot_set);
+    CHECK(layer.parameters.at(0).size.value == (1460 + 583 + 3) * 16 * 2);
+    CHECK(count(layer).parameter_bytes.value == 3 * 4 * 16 * 2);
+    CHECK(layer.outputs.at(0).size.value == 3 * 4 * 16 * 2);
+}

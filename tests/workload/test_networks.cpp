@@ -127,3 +127,18 @@ TEST_CASE("the file in workloads/README.md is read as written", "[workload]") {
     // 64 * (1024 * 4096 + 3 * 4096 * 4096 + 4096 * 1024)
     CHECK(text(total_macs(load(file.path(), {}))) == "3758096384");
 }
+
+TEST_CASE("dlrm_small and dlrm_mlperf have the published tables", "[workload]") {
+    const Layer small = find(load("dlrm_small", {}), "forward", "tables");
+    CHECK(std::get<EmbeddingBag>(small.operation).tables == 26);
+    CHECK(small.parameters.at(0).size.value == 33'762'577LL * 16 * 4);
+    CHECK(count(small).parameter_bytes.value == 128 * 26 * 16 * 4);
+    const Layer large = find(load("dlrm_mlperf", {}), "forward", "tables");
+    CHECK(std::get<EmbeddingBag>(large.operation).tables == 26);
+    CHECK(large.parameters.at(0).size.value == 187'767'399LL * 128 * 2);
+    CHECK(count(large).parameter_bytes.value == 2048 * 26 * 128 * 2);
+    // A sample: bottom 13-512-256-64-16, interaction 27 * 27 * 16, top 367-512-256-1
+    CHECK(text(total_macs(load("dlrm_small", {}))) ==
+          text(Count{128} * (13 * 512 + 512 * 256 + 256 * 64 + 64 * 16 + 27 * 27 * 16 + 367 * 512 + 512 * 256 + 256)));
+    CHECK(text(total_macs(load("dlrm_mlperf", {}))) == text(Count{2048} * (170'496 + 93'312 + 2'195'712)));
+}
