@@ -1,4 +1,4 @@
-// The command line: rafter run | check | explain | gpus | workloads | validate | calibrate.
+// The command line: rafter run | check | explain | gpus | workloads | validate | calibrate | curves.
 #pragma once
 
 #include <string>
@@ -42,6 +42,14 @@ struct CalibrateArguments {
 };
 int calibrate(const CalibrateArguments& arguments);
 
+struct CurvesArguments {
+    std::string gpu, measured, svg, json;
+    std::vector<std::string> curve, set;
+    std::int64_t points{14};
+    bool force{false};
+};
+int curves(const CurvesArguments& arguments);
+
 struct LayerArguments {
     std::string gpu{"a100-sxm4-80gb"}, op, dtype{"fp16"};
     std::vector<std::string> fields;  ///< key=value of the layer
@@ -49,6 +57,8 @@ struct LayerArguments {
 int explain_layer(const LayerArguments& arguments);
 int explain_kernels(const std::string& gpu, const std::string& workload, const std::vector<std::string>& set);
 int check(const std::vector<std::string>& files);
+/// Exit 2 when a value lies outside of what the GPU's file says.
+int self_test(const std::vector<std::string>& gpus);
 int list_gpus(bool lint);
 int list_workloads();
 

@@ -23,9 +23,10 @@ struct Arguments {
     LayerArguments layer;
     ValidateArguments validate;
     CalibrateArguments calibrate;
+    CurvesArguments curves;
     std::string kernels_gpu, kernels_workload;
     std::vector<std::string> kernels_set, files;
-    bool lint{false};
+    bool lint{false}, self_test{false};
 };
 
 void declare_run(CLI::App& app, RunArguments& a) {
@@ -104,9 +105,23 @@ void declare_calibrate(CLI::App& app, CalibrateArguments& a) {
     calibrate->add_flag("--force", a.force, "replace an output file that exists");
 }
 
+void declare_curves(CLI::App& app, CurvesArguments& a) {
+    auto* curves =
+        app.add_subcommand("curves", "Micro-benchmarks of the memory system: latency and bandwidth, beside measured ones");
+    curves->add_option("--gpu", a.gpu, "GPU: a name (rafter gpus) or a YAML file")->required();
+    curves->add_option("--curve", a.curve, "chase, size, ctas or gather (repeatable; default: all)");
+    curves->add_option("--measured", a.measured, "CSV of micro-benchmarks: its points of this GPU are simulated and compared");
+    curves->add_option("--points", a.points, "most points of a curve")->check(CLI::Range(2, 1000));
+    curves->add_option("--set", a.set, "override a GPU's PATH=VALUE (repeatable)");
+    curves->add_option("--svg", a.svg, "write a plot of each curve into this folder");
+    curves->add_option("--json", a.json, "write the points as JSON (- = stdout)");
+    curves->add_flag("--force", a.force, "replace output files that exist");
+}
+
 int dispatch(const CLI::App& app, Arguments& a) {
+    if (app.got_subcommand("curves")) return curves(a.curves);
     if (app.got_subcommand("run")) return run(a.run);
-    if (app.got_subcommand("check")) return check(a.files);
+    if (app.got_subcommand("check")) return a.self_test ? self_test(a.files) : check(a.files);
     if (app.got_subcommand("calibrate")) return calibrate(a.calibrate);
     if (app.got_subcommand("validate")) return validate(a.validate);
     if (app.got_subcommand("gpus")) return list_gpus(a.lint);
@@ -126,9 +141,10 @@ int parse_and_run(int argc, char** argv) {
     declare_explain(app, a);
     declare_validate(app, a.validate);
     declare_calibrate(app, a.calibrate);
-    app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts")
-        ->add_option("files", a.files, "YAML files or names")
-        ->required();
+    declare_curves(app, a.curves);
+    auto* check = app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts");
+    check->add_option("files", a.files, "YAML files or names")->required();
+    check->add_flag("--selftest", a.self_test, "run a GPU's memory system and hold it against what its file says");
     app.add_subcommand("gpus", "List the GPUs")->add_flag("--lint", a.lint, "fail when a value lacks its source");
     app.add_subcommand("workloads", "List the workloads");
     try {

@@ -26,7 +26,8 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"engine", {"core", "config", "stats", "program", "workload", "lowering", "machine"}},
     {"validate", {"core", "config", "stats", "workload", "report", "engine"}},
     {"calibrate", {"core", "config", "engine", "validate"}},
-    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine", "validate", "calibrate"}},
+    {"curves", {"core", "config", "program", "kernels", "engine", "validate"}},
+    {"cli", {"core", "config", "stats", "workload", "lowering", "report", "engine", "validate", "calibrate", "curves"}},
 };
 
 fs::path source() {
