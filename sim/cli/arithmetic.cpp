@@ -48,7 +48,12 @@ Lines formula(const workload::EmbeddingBag& e, const Counts& c) {
                                        : fmt::format("rows looked up = tables x batch x pooling = {} x {} x {} = {}", e.tables,
                                                      e.batch, e.pooling, rows);
     Lines lines;
-    if (e.mode == workload::BagMode::weighted) {
+    if (e.pass == workload::Pass::backward) {
+        const bool twice = e.mode == workload::BagMode::weighted, mean = e.mode == workload::BagMode::mean;
+        const std::string times = twice ? " x 2" : "";
+        lines = flops(fmt::format("(rows looked up{}) x dim", mean ? " + bags" : times),
+                      fmt::format("({}{}) x {}", rows, mean ? fmt::format(" + {}", filled) : times, e.dim), c);
+    } else if (e.mode == workload::BagMode::weighted) {
         lines = flops("(2 x rows looked up - bags) x dim", fmt::format("(2 x {} - {}) x {}", rows, filled, e.dim), c);
     } else if (e.mode == workload::BagMode::mean) {
         lines = flops("(rows looked up - bags + bags) x dim", fmt::format("{} x {}", rows, e.dim), c);
@@ -108,14 +113,23 @@ std::vector<std::string> work_formula(const workload::Layer& layer, const Counts
 std::vector<std::string> byte_formula(const workload::Layer& layer, const Counts& counts) {
     Lines lines{"bytes, every tensor once:"};
     list(lines, "read   ", layer.inputs);
-    if (std::holds_alternative<workload::EmbeddingBag>(layer.operation)) {
-        lines.push_back(fmt::format("  read    {:<24} {:>16} B", "(rows looked up)", counts.parameter_bytes.value));
-        if (counts.input_bytes.value > 0)
-            lines.push_back(fmt::format("  read    {:<24} {:>16} B", "(weights of look-ups)", counts.input_bytes.value));
-    } else {
+    const auto* bag = std::get_if<workload::EmbeddingBag>(&layer.operation);
+    const bool backward = bag != nullptr && bag->pass == workload::Pass::backward;
+    const auto rows = [](const char* what, const char* which, std::int64_t bytes) {
+        return fmt::format("  {} {:<24} {:>16} B", what, which, bytes);
+    };
+    if (bag == nullptr) {
         list(lines, "read   ", layer.parameters);
+    } else {
+        if (counts.parameter_bytes.value > 0) lines.push_back(rows("read   ", "(rows looked up)", counts.parameter_bytes.value));
+        if (bag->mode == workload::BagMode::weighted)
+            lines.push_back(rows("read   ", "(weights of look-ups)", storage(DType::fp32, bag->lookups()).value));
     }
-    list(lines, "written", layer.outputs);
+    if (backward) {
+        lines.push_back(rows("written", "(rows looked up)", counts.output_bytes.value));
+    } else {
+        list(lines, "written", layer.outputs);
+    }
     lines.push_back(fmt::format("bytes read = {}, written = {}, in all = {}", counts.read_bytes().value,
                                 counts.output_bytes.value, counts.total_bytes().value));
     return lines;

@@ -11,40 +11,42 @@ using program::Path;
 using program::Ticket;
 using program::Vector;
 
-/// Bags are numbered table by table, over all tables of the buffers.
-EmbeddingBag::Bags EmbeddingBag::bags_of(std::int64_t from, std::int64_t to) const {
-    Bags bags;
-    std::int64_t start = p_.lengths.before(from), table = -1, table_start = 0;
+BagGroup bags_of(const EmbeddingBag::Parameters& p, std::int64_t from, std::int64_t to) {
+    BagGroup bags;
+    std::int64_t start = p.lengths.before(from), table = -1, table_start = 0;
     for (std::int64_t b = from; b < to; ++b) {
-        if (b / p_.batch != table) {
-            table = b / p_.batch;
-            table_start = p_.lengths.before(table * p_.batch);
+        if (b / p.batch != table) {
+            table = b / p.batch;
+            table_start = p.lengths.before(table * p.batch);
         }
-        const std::int64_t length = p_.lengths(b);
+        const std::int64_t length = p.lengths(b);
         bags[static_cast<std::size_t>(b - from)] = {table, start - table_start, length};
         start += length;
     }
     return bags;
 }
 
-/// Indices and weights of the look-ups of bags [from, to).
-Ticket EmbeddingBag::load_lists(Cta& cta, const std::vector<Buffer>& buffers, std::int64_t from, std::int64_t to) const {
-    const std::int64_t first = p_.lengths.before(from), count = p_.lengths.before(to) - first;
+std::int64_t row_of(const EmbeddingBag::Parameters& p, const std::vector<IndexSource>& indices, const Bag& bag, std::int64_t k) {
+    const auto source = std::min(static_cast<std::size_t>(bag.table), indices.size() - 1);
+    return indices[source].row(bag.table, bag.position + k) + (p.separate_tables ? 0 : p.rows_before(bag.table));
+}
+
+Ticket load_lists(const EmbeddingBag::Parameters& p, Cta& cta, const std::vector<Buffer>& buffers, std::int64_t from,
+                  std::int64_t to) {
+    const std::int64_t first = p.lengths.before(from), count = p.lengths.before(to) - first;
     if (count == 0) return {};
-    const Access list = span(buffers[0], first * kIndexBytes, count * kIndexBytes);
+    const Access list = span(buffers[0], first * EmbeddingBag::kIndexBytes, count * EmbeddingBag::kIndexBytes);
     const Ticket indices = cta.load(list, Path::through_l1);
-    if (!p_.weighted) return indices;
-    const Access weights = span(buffers[p_.offsets ? 2 : 1], first * kWeightBytes, count * kWeightBytes);
+    if (!p.weighted) return indices;
+    const Access weights =
+        span(buffers[p.offsets ? 2 : 1], first * EmbeddingBag::kWeightBytes, count * EmbeddingBag::kWeightBytes);
     return later(indices, cta.load(weights, Path::through_l1));
 }
 
 Ticket EmbeddingBag::load_row(Cta& cta, const std::vector<Buffer>& buffers, const Bag& bag, std::int64_t k) const {
-    const auto table = static_cast<std::size_t>(bag.table);
-    const std::int64_t row = indices_[std::min(table, indices_.size() - 1)].row(bag.table, bag.position + k);
     const std::size_t tables = 1U + (p_.offsets ? 1U : 0U) + (p_.weighted ? 1U : 0U);
-    const std::size_t which = p_.separate_tables ? tables + table : tables;
-    const Access access = table_.block(buffers[which], p_.separate_tables ? row : p_.rows_before(bag.table) + row, 1, 0, p_.dim);
-    return cta.load(access, Path::through_l1);
+    const std::size_t which = p_.separate_tables ? tables + static_cast<std::size_t>(bag.table) : tables;
+    return cta.load(table_.block(buffers[which], row_of(p_, indices_, bag, k), 1, 0, p_.dim), Path::through_l1);
 }
 
 // CTAs of one table are alike, and equal tables are.
@@ -96,10 +98,10 @@ program::TileProgram EmbeddingBag::run(Cta& cta, const std::vector<Buffer>& buff
         const std::int64_t to = std::min(from + kWarps, last);
         const Access begins = span(buffers[1], from * kIndexBytes, (to - from + 1) * kIndexBytes);
         if (p_.offsets) co_await cta.wait(cta.load(begins, Path::through_l1));
-        const Bags bags = bags_of(from, to);
+        const BagGroup bags = bags_of(p_, from, to);
         std::int64_t longest = 0, filled = 0;
         for (const Bag& bag : bags) longest = std::max(longest, bag.length), filled += bag.length > 0 ? 1 : 0;
-        if (longest > 0) co_await cta.wait(load_lists(cta, buffers, from, to));
+        if (longest > 0) co_await cta.wait(load_lists(p_, cta, buffers, from, to));
         for (std::int64_t k = 0; k < longest; k += kRowsInFlight) {
             std::int64_t loaded = 0;
             Ticket rows;

@@ -15,6 +15,8 @@
 
 namespace rafter::kernels {
 
+struct Bag;
+
 /// Buffers in order: indices int64 [table][sample][length], offsets int64 of the bags (when their lengths differ), fp32 weights
 /// of the look-ups (when weighted), tables (one buffer, or one each), output [sample][table][dim].
 class EmbeddingBag : public program::Code {
@@ -51,14 +53,6 @@ public:
     program::Repeats repeats(std::int64_t unit) const override;
 
 private:
-    struct Bag {
-        std::int64_t table{}, position{}, length{};  ///< its first look-up among those of the table
-    };
-    using Bags = std::array<Bag, kWarps>;
-
-    Bags bags_of(std::int64_t from, std::int64_t to) const;
-    program::Ticket load_lists(program::Cta& cta, const std::vector<program::Buffer>& buffers, std::int64_t from,
-                               std::int64_t to) const;
     program::Ticket load_row(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Bag& bag,
                              std::int64_t k) const;
     void store_bags(program::Cta& cta, const program::Buffer& out, std::int64_t from, std::int64_t to) const;
@@ -69,5 +63,18 @@ private:
     std::vector<IndexSource> indices_;
     Matrix table_;
 };
+
+struct Bag {
+    std::int64_t table{}, position{}, length{};  ///< position: of its first look-up among those of the table
+};
+using BagGroup = std::array<Bag, EmbeddingBag::kWarps>;
+
+/// Bags [from, to), at most a group; numbered table by table, over all tables of the buffers.
+BagGroup bags_of(const EmbeddingBag::Parameters& p, std::int64_t from, std::int64_t to);
+/// The row of look-up `k` of a bag, in the buffer of its table.
+std::int64_t row_of(const EmbeddingBag::Parameters& p, const std::vector<IndexSource>& indices, const Bag& bag, std::int64_t k);
+/// Indices and weights of the look-ups of bags [from, to), from the first buffers of an EmbeddingBag.
+program::Ticket load_lists(const EmbeddingBag::Parameters& p, program::Cta& cta, const std::vector<program::Buffer>& buffers,
+                           std::int64_t from, std::int64_t to);
 
 }  // namespace rafter::kernels

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "sim/core/mix.h"
-#include "sim/kernels/embedding_bag.h"
 #include "sim/kernels/library/index_select.h"
 #include "sim/kernels/library/row_gather.h"
+#include "sim/lowering/embedding.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
 
@@ -40,8 +40,9 @@ std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
     return hash;
 }
 
-/// One source for all tables when they are equal, else one each.
-std::vector<kernels::IndexSource> sources(const workload::EmbeddingBag& op) {
+}  // namespace
+
+std::vector<kernels::IndexSource> index_sources(const workload::EmbeddingBag& op) {
     const auto listed = std::make_shared<const std::vector<std::int64_t>>(op.indices);
     const kernels::HotSet hot{op.hot_rows, op.hot_lookups};
     std::vector<kernels::IndexSource> all;
@@ -50,13 +51,15 @@ std::vector<kernels::IndexSource> sources(const workload::EmbeddingBag& op) {
     return all;
 }
 
-std::string text_of(const workload::EmbeddingBag& op) {
+std::string index_text(const workload::EmbeddingBag& op) {
     std::string text = ",i" + std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," +
                        std::to_string(op.seed) + "," + std::to_string(fingerprint(op.indices));
     if (op.pattern == workload::IndexPattern::hot_set) text += fmt::format(",hot{},{}", op.hot_rows, op.hot_lookups);
     if (op.lengths) text += ",l" + join({op.lengths->min, op.lengths->max});
     return text + ",m" + std::to_string(static_cast<int>(op.mode)) + ",r" + std::to_string(fingerprint(op.table_rows));
 }
+
+namespace {
 
 /// Looking up one row a token is a gather: one kernel of eager PyTorch up to 2.6, another of everybody else.
 Launches lower_gather(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
@@ -76,11 +79,11 @@ Launches lower_gather(const workload::Layer& layer, const workload::EmbeddingBag
     builder.argument(argument_of(layer.outputs, 0, layer, "out", op.batch * row_bytes, Use::write));
     std::shared_ptr<const program::Code> code;
     if (eager) {
-        code = std::make_shared<IndexSelect>(select, sources(op).front());
+        code = std::make_shared<IndexSelect>(select, index_sources(op).front());
     } else {
-        code = std::make_shared<RowGather>(gather, sources(op).front());
+        code = std::make_shared<RowGather>(gather, index_sources(op).front());
     }
-    return {{builder.build(code, join({op.batch, op.rows, op.dim, ctas}) + text_of(op)), 1}};
+    return {{builder.build(code, join({op.batch, op.rows, op.dim, ctas}) + index_text(op)), 1}};
 }
 
 /// Whole bytes a row, one row a bag, nothing to convert.
@@ -89,7 +92,9 @@ bool is_gather(const workload::Layer& layer, const workload::EmbeddingBag& op) {
     return op.tables == 1 && one_row && layer.weights == layer.activations && op.dim * bits(layer.weights) % 8 == 0;
 }
 
-kernels::EmbeddingBag::Parameters parameters_of(const workload::Layer& layer, const workload::EmbeddingBag& op) {
+}  // namespace
+
+kernels::EmbeddingBag::Parameters bag_parameters(const workload::Layer& layer, const workload::EmbeddingBag& op) {
     kernels::EmbeddingBag::Parameters p;
     p.tables = p.count = op.tables, p.dim = op.dim, p.batch = op.batch;
     p.rows = op.rows;
@@ -100,6 +105,8 @@ kernels::EmbeddingBag::Parameters parameters_of(const workload::Layer& layer, co
     p.separate_tables = layer.parameters.size() > 1;
     return p;
 }
+
+namespace {
 
 Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, const kernels::EmbeddingBag::Parameters& p,
                const std::vector<kernels::IndexSource>& indices) {
@@ -123,7 +130,7 @@ Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, c
     const std::int64_t out_bytes = storage(p.out, op.bags() * p.dim).value;
     builder.argument(argument_of(layer.outputs, 0, layer, "out", out_bytes, Use::write));
     const std::string text = join({p.tables, p.first, p.count, op.rows, p.dim, p.batch, op.pooling}) +
-                             std::string(name(p.weights)) + "," + std::string(name(p.out)) + text_of(op) +
+                             std::string(name(p.weights)) + "," + std::string(name(p.out)) + index_text(op) +
                              (p.separate_tables ? "s" : "");
     return {builder.build(std::make_shared<EmbeddingBag>(p, indices), text), 1};
 }
@@ -131,9 +138,10 @@ Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, c
 }  // namespace
 
 Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
+    if (op.pass == workload::Pass::backward) return lower_embedding_backward(layer, op);
     if (is_gather(layer, op)) return lower_gather(layer, op, gpu);
-    kernels::EmbeddingBag::Parameters p = parameters_of(layer, op);
-    const auto indices = sources(op);
+    kernels::EmbeddingBag::Parameters p = bag_parameters(layer, op);
+    const auto indices = index_sources(op);
     if (!op.kernel_per_table) return {look_up(layer, op, p, indices)};
     Launches launches;
     p.count = 1;

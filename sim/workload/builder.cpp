@@ -69,6 +69,7 @@ void add_parameters(Layer& layer, Fields& fields, const Shape& shape, const Scop
     if (shape.cache.elements > 0) layer.parameters.push_back({cache, storage(shape.cache.dtype, shape.cache.elements)});
     layer.outputs.push_back(
         {scoped(scope, layer.name) + ".out", storage(shape.output_dtype.value_or(layer.activations), shape.output.elements)});
+    if (shape.updates_parameters) layer.outputs = layer.parameters;
     if (shape.updates_second) layer.outputs.push_back(layer.inputs[1]);
     if (shape.appended > 0) layer.outputs.push_back({cache, storage(shape.cache.dtype, shape.appended)});
 }
@@ -109,7 +110,7 @@ ReadLayer read_in_context(const config::Value& value, const Scope& scope) {
     add_parameters(layer, fields, shape, scope);
     fields.map().finish();
     result.output = shape.output;
-    result.output.id = layer.outputs.front().id;
+    result.output.id = scoped(scope, layer.name) + ".out";
     result.uses_step = fields.uses_step();
     result.valid = true;
     return result;

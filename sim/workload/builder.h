@@ -91,6 +91,7 @@ struct Shape {
     std::vector<Operand> parameters;
     Operand cache{".kv", 0, DType::fp16};  ///< K and V held for this layer; 0 elements when it reads no cache
     std::optional<DType> output_dtype;     ///< when it is not that of the activations
+    bool updates_parameters{false};        ///< they are what is written; `output` only names it
     bool updates_second{false};            ///< the second input is written back in place
     std::int64_t appended{0};              ///< elements of the new K and V written to the cache
     Produced output;

@@ -39,7 +39,8 @@ Work work(const Attention& a) {                                                 
 Work work(const EmbeddingBag& e) {  // (W.4)
     const std::int64_t rows = e.lookups(), filled = e.bag_lengths().filled(e.bags());
     const std::int64_t products = e.mode == BagMode::weighted ? rows : e.mode == BagMode::mean ? filled : 0;
-    return {0, u(rows - filled + products) * u(e.dim)};
+    // Backward: every row looked up takes an addition; the optimiser is fused.
+    return {0, u((e.pass == Pass::backward ? rows : rows - filled) + products) * u(e.dim)};
 }
 Work work(const Rnn& r) {  // (W.5)
     Count per_step = 0;
@@ -83,6 +84,11 @@ Counts count(const Layer& layer) {
     if (const auto* bag = std::get_if<EmbeddingBag>(&layer.operation)) {
         // (W.9) rows looked up, not the whole table
         counts.parameter_bytes = storage(layer.weights, bag->dim) * bag->lookups();
+        if (bag->pass == Pass::backward) {
+            const std::int64_t state = bag->optimizer == Optimizer::rowwise_adagrad ? bits(DType::fp32) / 8 : 0;
+            counts.output_bytes = counts.parameter_bytes + Bytes(state) * bag->lookups();
+            counts.parameter_bytes = bag->optimizer == Optimizer::none ? Bytes{} : counts.output_bytes;
+        }
         if (bag->mode == BagMode::weighted) counts.input_bytes += storage(DType::fp32, bag->lookups());
     }
     return counts;

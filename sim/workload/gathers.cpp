@@ -121,6 +121,37 @@ void read_pattern(EmbeddingBag& e, Fields& f, const Scope& scope) {
     }
 }
 
+void read_pass(EmbeddingBag& e, Fields& f) {
+    const bool backward = f.text_or("pass", "forward", {"forward", "backward"}) == "backward";
+    const std::string gradient = f.text_or("gradient", "sorted", {"atomics", "sorted"});
+    const std::string optimizer = f.text_or("optimizer", "none", {"none", "sgd", "rowwise_adagrad"});
+    for (const char* key : {"gradient", "optimizer"})
+        if (!backward && f.has(key)) f.error(key, "only pass: backward has one");
+    e.pass = backward ? Pass::backward : Pass::forward;
+    e.gradient = gradient == "atomics" ? Gradient::atomics : Gradient::sorted;
+    e.optimizer = optimizer == "sgd" ? Optimizer::sgd : optimizer == "none" ? Optimizer::none : Optimizer::rowwise_adagrad;
+    if (!backward) return;
+    if (e.kernel_per_table) f.error("kernels", "pass: backward has table_batched kernels only");
+    if (e.gradient == Gradient::atomics && e.optimizer == Optimizer::rowwise_adagrad)
+        f.error("optimizer", "rowwise_adagrad needs whole gradients, gradient: sorted; allowed with atomics: none, sgd");
+    constexpr std::int64_t kMostSorted = std::int64_t{1} << 23;
+    if (e.gradient == Gradient::sorted && std::max(e.lookups(), e.bags()) > kMostSorted)
+        f.error("gradient",
+                fmt::format("sorted takes at most {} look-ups and bags, found {}", kMostSorted, std::max(e.lookups(), e.bags())));
+}
+
+/// Operands of the backward pass: the gradients of the bags come in; rows, or their gradients, go out.
+void shape_backward(Shape& shape, const EmbeddingBag& e, const Layer& layer, Fields& f) {
+    shape.inputs = {f.elements({e.tables, e.batch, e.dim})};
+    const std::int64_t rows = e.rows_before(e.tables);
+    if (e.optimizer == Optimizer::rowwise_adagrad) shape.parameters.push_back({".state", rows, DType::fp32});
+    shape.updates_parameters = e.optimizer != Optimizer::none;
+    if (!shape.updates_parameters) shape.parameters.clear();
+    shape.output_dtype = layer.weights;
+    const std::int64_t written = e.gradient == Gradient::atomics ? rows : std::max<std::int64_t>(e.lookups(), 1);
+    shape.output = {"", f.elements({written, e.dim}), written, e.dim, 0, 0, 0, 0};
+}
+
 }  // namespace
 
 Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
@@ -131,10 +162,12 @@ Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
     e.seed = static_cast<std::uint64_t>(f.number_or("seed", 1, 0));
     read_bags(e, f);
     read_pattern(e, f, scope);
+    f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too
+    read_pass(e, f);
     Shape shape;
     shape.parameters.push_back({".table", f.elements({e.rows_before(e.tables), e.dim}), layer.weights});
-    f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too
     shape.output = {"", f.elements({e.tables, e.batch, e.dim}), e.batch, f.elements({e.tables, e.dim}), 0, 0, 0, 0};
+    if (e.pass == Pass::backward) shape_backward(shape, e, layer, f);
     shape.operation = std::move(e);
     return shape;
 }

@@ -15,7 +15,7 @@
 namespace rafter::workload {
 
 enum class Family : std::uint8_t { dlrm, mlp, cnn, rnn, transformer };
-enum class Pass : std::uint8_t { forward };
+enum class Pass : std::uint8_t { forward, backward };
 
 /// Whose kernels run a layer (docs/model/libraries.md): hand-tuned ones that touch every operand once; those of eager PyTorch
 /// (2.1 to 2.6); those of vLLM.
@@ -60,6 +60,11 @@ enum class IndexPattern : std::uint8_t { uniform, zipf, hot_set, sequential, fil
 enum class BagMode : std::uint8_t { sum, mean, weighted };
 enum class Placement : std::uint8_t { hbm };
 
+/// How the gradients of the rows meet: added in memory as they come; of look-ups sorted by row, a row at a time.
+enum class Gradient : std::uint8_t { atomics, sorted };
+/// What becomes of them: they are written; the rows take a step. Row-wise Adagrad keeps an fp32 number a row.
+enum class Optimizer : std::uint8_t { none, sgd, rowwise_adagrad };
+
 /// A set of tables of equal width, looked up `pooling` times per sample and table, reduced to one row per (sample, table).
 struct EmbeddingBag {
     std::int64_t tables{1}, rows{}, dim{}, batch{}, pooling{1};
@@ -73,6 +78,9 @@ struct EmbeddingBag {
     std::string index_file;              ///< one index a line; read when pattern is file
     std::vector<std::int64_t> indices;   ///< its contents, checked against rows
     std::uint64_t seed{1};
+    Pass pass{Pass::forward};
+    Gradient gradient{Gradient::sorted};   ///< backward
+    Optimizer optimizer{Optimizer::none};  ///< backward
 
     std::int64_t bags() const { return tables * batch; }
     BagLengths bag_lengths() const { return lengths.value_or(BagLengths{pooling, pooling, seed}); }

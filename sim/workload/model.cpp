@@ -51,7 +51,8 @@ struct Resident {
     enum class Kind : std::uint8_t { weights, table, cache } kind{Kind::weights};
     std::string name;  ///< of a table's layer
     std::int64_t tables{1};
-    bool equal{true};  ///< tables of the same number of rows
+    bool state{false};  ///< of the optimiser
+    bool equal{true};   ///< tables of the same number of rows
 };
 
 /// Sums stay at the largest value instead of wrapping: no machine has that much, and the message should say so.
@@ -67,7 +68,11 @@ public:
     void add(const Layer& layer) {
         Bytes live{};
         for (const Tensor& t : layer.inputs) live += t.size;
-        for (const Tensor& t : layer.outputs) live += t.size;
+        for (const Tensor& t : layer.outputs) {  // what is updated in place is held once
+            const bool held =
+                std::any_of(layer.parameters.begin(), layer.parameters.end(), [&](const Tensor& p) { return p.id == t.id; });
+            if (!held) live += t.size;
+        }
         activations_ = std::max(activations_, live);
         const bool attention = std::holds_alternative<Attention>(layer.operation);
         for (const Tensor& t : layer.parameters) keep(t, layer, attention);
@@ -92,6 +97,7 @@ public:
 
 private:
     static std::string table_name(const Resident& r) {
+        if (r.state) return "optimizer state of " + r.name;
         if (r.tables == 1) return "embedding table " + r.name;
         if (!r.equal) return fmt::format("embedding tables {}[0..{}]", r.name, r.tables - 1);
         return fmt::format("embedding tables {}[0..{}], each {} B", r.name, r.tables - 1, r.size.value / r.tables);
@@ -105,6 +111,7 @@ private:
             r.kind = Resident::Kind::table;
             r.name = layer.name;
             r.tables = bag->tables;
+            r.state = tensor.id.size() > 6 && tensor.id.substr(tensor.id.size() - 6) == ".state";
             r.equal = bag->table_rows.empty();
         }
     }

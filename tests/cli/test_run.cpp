@@ -116,3 +116,22 @@ TEST_CASE("the two DLRMs with published tables run, the large one in 48 GB", "[c
     CHECK(o.code == 2);
     CHECK(o.err.find("embedding tables tables[0..25]") != std::string::npos);
 }
+
+TEST_CASE("a backward pass of look-ups runs, sorted and with atomics", "[cli]") {
+    const Folder folder;
+    const std::string bag =
+        "op: embedding_bag, tables: 2, rows: 5000, dim: 64, batch: 512, pooling: 8, pattern: zipf, alpha: 1.2";
+    const auto workload =
+        folder.write("back.yaml", "schema: rafter.workload/1\ntitle: back\nfamily: dlrm\ndtype: fp32\nlayers:\n  - {name: emb, " +
+                                      bag + "}\n  - {name: atomics, " + bag +
+                                      ", pass: backward, gradient: atomics, optimizer: sgd, share: emb}\n  - {name: sorted, " +
+                                      bag + ", pass: backward, optimizer: rowwise_adagrad, inputs: [emb]}\n");
+    const auto o = command({"run", "--gpu", "t4", "--workload", workload, "--json", "-"});
+    INFO(o.err);
+    REQUIRE(o.code == 0);
+    const auto layers = Json::parse(o.out).at("layers");
+    REQUIRE(layers.size() == 3);
+    CHECK(layers.at(1).at("l1_write_bytes") == 2 * 512 * 8 * 64 * 4);  // every look-up adds its row
+    // A row that is popular is added up before it is written.
+    CHECK(layers.at(2).at("kernels").back().at("name") == "split_embedding_backward_rowwise_adagrad_fp32");
+}

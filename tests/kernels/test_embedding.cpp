@@ -171,3 +171,60 @@ TEST_CASE("A kernel for each table touches what one for all does", "[kernels][em
     CHECK(reads == all.read_count[1]);
     test::each_byte_once(writes);
 }
+
+namespace {
+
+/// Rows that at least one look-up asks for, and all of them.
+std::int64_t rows_of(const test::Record& forward, std::size_t buffer, std::int64_t row_bytes) {
+    std::int64_t touched = 0;
+    for (std::size_t at = 0; at < forward.read_count[buffer].size(); at += static_cast<std::size_t>(row_bytes))
+        touched += forward.read_count[buffer][at] > 0 ? 1 : 0;
+    return touched;
+}
+
+}  // namespace
+
+TEST_CASE("Sorted gradients update each touched row once", "[kernels][embedding]") {
+    workload::EmbeddingBag op;
+    op.table_rows = {300, 1, 5000}, op.tables = 3, op.rows = 5000, op.dim = 20, op.batch = 137, op.pooling = 11;
+    const std::int64_t lookups = op.lookups();
+    const auto forward = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel, true);
+    const std::int64_t rows = rows_of(forward, 1, 80);
+    op.pass = workload::Pass::backward, op.optimizer = workload::Optimizer::rowwise_adagrad;
+    const auto launches = lowering::lower(layer_with(op), test::a100());
+    REQUIRE(launches.size() == 5);
+    CHECK(launches[2].repeat == 2);  // 5301 rows take 13 bits
+    const auto sweep = test::record(launches[2].kernel);
+    CHECK((sweep.loaded[0] == lookups * 8 && sweep.loaded[1] == lookups * 4));
+    const auto r = test::record(launches.back().kernel, true);
+    CHECK(r.loaded[0] == lookups * 4);
+    CHECK(r.loaded[2] == lookups * 80);  // the gradient of its bag for every look-up
+    // The table of one row has 1507 look-ups: two CTAs, the first of which leaves its sum.
+    CHECK(r.stored[3] == 80);
+    CHECK(r.loaded[3] == 80);
+    CHECK((r.loaded[4] == rows * 80 && r.stored[4] == rows * 80));
+    CHECK((r.loaded[5] == rows * 4 && r.stored[5] == rows * 4));
+    for (std::size_t byte = 0; byte < r.write_count[4].size(); ++byte)
+        REQUIRE(r.write_count[4][byte] == (forward.read_count[1][byte] > 0 ? 1 : 0));
+
+    op.optimizer = workload::Optimizer::none, op.mode = workload::BagMode::weighted;
+    const auto plain = test::record(lowering::lower(layer_with(op), test::a100()).back().kernel, true);
+    CHECK(plain.loaded[2] == lookups * 4);
+    CHECK(plain.loaded[5] == 0);
+    test::each_byte_once(plain.write_count[5]);
+}
+
+TEST_CASE("Gradients added with atomics touch the rows that were looked up", "[kernels][embedding]") {
+    workload::EmbeddingBag op;
+    op.tables = 3, op.rows = 50, op.dim = 20, op.batch = 137, op.pooling = 9;
+    op.lengths = BagLengths{0, 9, 5};
+    const auto forward = test::record(lowering::lower(layer_with(op), test::a100()).at(0).kernel, true);
+    op.pass = workload::Pass::backward, op.gradient = workload::Gradient::atomics;
+    const auto launches = lowering::lower(layer_with(op), test::a100());
+    REQUIRE(launches.size() == 1);
+    const auto r = test::record(launches[0].kernel, true);
+    CHECK(r.loaded[0] == op.lookups() * 8);
+    CHECK(r.loaded[2] == op.lengths->filled(op.bags()) * 80);  // the gradient of each bag that holds a row
+    CHECK(r.write_count[3] == forward.read_count[2]);
+    CHECK(r.fma == op.lookups() * 20);
+}

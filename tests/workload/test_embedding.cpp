@@ -135,3 +135,57 @@ TEST_CASE("tables of different rows are one tensor of all rows", "[workload]") {
     CHECK(count(layer).parameter_bytes.value == 3 * 4 * 16 * 2);
     CHECK(layer.outputs.at(0).size.value == 3 * 4 * 16 * 2);
 }
+
+TEST_CASE("the backward pass reads gradients of bags and writes rows", "[workload]") {
+    const std::string bag = "op: embedding_bag, tables: 3, rows: 1000, dim: 16, batch: 10, pooling: 7, pass: backward";
+    constexpr std::int64_t kRows = 3 * 10 * 7, kRow = 16 * 2;
+    const Layer dense = layer_of(bag), step = layer_of(bag + ", optimizer: sgd, gradient: atomics");
+    CHECK(count(dense).input_bytes.value == 3 * 10 * kRow);
+    CHECK(count(dense).parameter_bytes.value == 0);
+    CHECK(count(dense).output_bytes.value == kRows * kRow);
+    CHECK(text(count(dense).flops) == fmt::format("{}", kRows * 16));
+    CHECK(dense.outputs.at(0).size.value == kRows * kRow);
+    CHECK(count(step).parameter_bytes.value == kRows * kRow);
+    CHECK(count(step).output_bytes.value == kRows * kRow);
+    CHECK(step.outputs.at(0).id == step.parameters.at(0).id);
+    const Layer adagrad = layer_of(bag + ", optimizer: rowwise_adagrad");
+    CHECK(adagrad.parameters.at(1).size.value == 3 * 1000 * 4);
+    CHECK(count(adagrad).output_bytes.value == kRows * (kRow + 4));
+    CHECK(text(count(layer_of(bag + ", mode: weighted")).flops) == fmt::format("{}", 2 * kRows * 16));
+
+    CHECK(layer_error(bag + ", gradient: atomics, optimizer: rowwise_adagrad").find("allowed with atomics: none, sgd") !=
+          std::string::npos);
+    CHECK(layer_error(bag + ", kernels: one_per_table").find("table_batched kernels only") != std::string::npos);
+    CHECK(layer_error(bag + ", optimizer: adam").find("is not one of none, sgd, rowwise_adagrad") != std::string::npos);
+    CHECK(layer_error("op: embedding_bag, rows: 9, dim: 8, batch: 2, optimizer: sgd").find("only pass: backward has one") !=
+          std::string::npos);
+    CHECK(layer_error("op: embedding_bag, rows: 9, dim: 8, batch: 8388609, pass: backward").find("at most 8388608 look-ups") !=
+          std::string::npos);
+}
+
+TEST_CASE("the state of an optimizer is in memory beside its tables", "[workload]") {
+    const Model model = load_text(
+        "dtype: fp32\nlayers:\n"
+        "  - {name: back, op: embedding_bag, tables: 2, rows: 100000, dim: 8, batch: 4, pass: backward, optimizer: "
+        "rowwise_adagrad}\n");
+    const auto memory = model.memory();
+    REQUIRE(memory.size() == 3);
+    CHECK((memory[0].name == "embedding tables back[0..1], each 3200000 B" && memory[0].size.value == 6'400'000));
+    CHECK((memory[1].name == "optimizer state of back" && memory[1].size.value == 800'000));
+    CHECK(memory[2].size.value == 2 * 4 * 8 * 4);  // gradients: what is updated in place is held once
+}
+
+TEST_CASE("a backward pass can share the table of the forward pass", "[workload]") {
+    const Model model = load_text(
+        "dtype: fp16\nlayers:\n"
+        "  - {name: emb, op: embedding_bag, tables: 2, rows: 100, dim: 8, batch: 4}\n"
+        "  - {name: back, op: embedding_bag, tables: 2, rows: 100, dim: 8, batch: 4, pass: backward, optimizer: sgd, share: "
+        "emb}\n"
+        "  - {name: again, op: embedding_bag, tables: 2, rows: 100, dim: 8, batch: 4, pass: backward, optimizer: sgd, share: "
+        "emb, "
+        "inputs: [emb]}\n");
+    const auto& layers = model.phases.at(0).blocks.at(0).layers;
+    CHECK(layers.at(1).outputs.at(0).id == layers.at(0).parameters.at(0).id);
+    CHECK(layers.at(2).outputs.at(0).id == layers.at(0).parameters.at(0).id);
+    CHECK(layers.at(1).inputs.at(0).id == layers.at(0).outputs.at(0).id);
+}
