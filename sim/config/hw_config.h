@@ -98,6 +98,12 @@ struct Dram {
     }
 };
 
+/// A link to memory outside of the GPU.
+struct Link {
+    std::int64_t bytes_per_s{};  ///< payload in one direction
+    Femtoseconds latency{};      ///< of a read, nothing else on the link
+};
+
 struct Launch {
     Femtoseconds stream_gap{};        ///< end of a kernel to the first CTA of the next, same stream
     Femtoseconds graph_gap{};         ///< the same inside a replayed CUDA graph
@@ -120,6 +126,7 @@ struct HwConfig {
     L2 l2;
     Dram dram;
     Launch launch;
+    std::optional<Link> host_link, peer_link;  ///< absent: nothing can be placed there
     std::int64_t tdp_w{};
     std::vector<Leaf> stated_peaks;  ///< "peaks.fp16_tensor", "peaks.dram_bandwidth": checked, never used, not in the hash
     std::string hash;                ///< of the effective config, names and comments left out

@@ -33,6 +33,7 @@ public:
     Bytes bytes(const char* key, double min = 1) { return Bytes(whole(key, Unit::bytes, min, kMost)); }
     Hertz hertz(const char* key) { return Hertz(whole(key, Unit::hertz, 1e8, 1e10)); }
     std::int64_t bits_per_s(const char* key) { return whole(key, Unit::bits_per_s, 1e6, 1e12); }
+    std::int64_t bytes_per_s(const char* key) { return whole(key, Unit::bytes_per_s, 1e6, 1e15); }
     std::int64_t watts(const char* key) { return whole(key, Unit::watts, 1, 1e5); }
     Femtoseconds time(const char* key) {
         const Value v = map_.required(key);
@@ -194,6 +195,19 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
     gpu.tdp_w = s.watts("tdp");
 }
 
+/// A link is named whole or not at all.
+std::optional<Link> read_link(Section& s, const std::string& end) {
+    const std::string bandwidth = end + "_bandwidth", latency = end + "_latency";
+    if (!s.map().has(bandwidth) && !s.map().has(latency)) return std::nullopt;
+    return Link{s.bytes_per_s(bandwidth.c_str()), s.time(latency.c_str())};
+}
+
+void read_links(const Value& value, HwConfig& gpu) {
+    Section s(value, gpu.effective);
+    gpu.host_link = read_link(s, "host");
+    gpu.peer_link = read_link(s, "peer");
+}
+
 /// The file a `base:` names: beside the file that names it, else as any GPU.
 std::string find_base(const std::string& file, const Value& base) {
     namespace fs = std::filesystem;
@@ -241,6 +255,7 @@ HwConfig read_gpu(const Document& document) {
     read_tensor(top.required("tensor"), gpu);
     read_l2(top.required("l2"), gpu);
     read_dram(top.required("dram"), gpu);
+    if (const Value links = top.optional("links"); links.defined()) read_links(links, gpu);
     const Value peaks = top.optional("peaks");
     top.finish();
     if (document.diagnostics().empty()) {
@@ -260,7 +275,8 @@ void apply(Document& document, const Settings& settings) {
 }  // namespace
 
 const std::vector<std::string>& gpu_sections() {
-    static const std::vector<std::string> sections{"clock", "sm", "tensor", "crossbar", "l2", "dram", "launch", "power", "peaks"};
+    static const std::vector<std::string> sections{"clock", "sm",     "tensor", "crossbar", "l2",
+                                                   "dram",  "launch", "links",  "power",    "peaks"};
     return sections;
 }
 

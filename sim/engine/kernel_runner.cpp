@@ -13,9 +13,17 @@ namespace {
 
 constexpr std::int64_t kPage = 2 << 20;  // cudaMalloc hands out 2 MiB pages
 
-std::int64_t end_of(const std::vector<program::Buffer>& buffers) {
-    std::int64_t end = 0;
-    for (const auto& buffer : buffers) end = std::max(end, buffer.base + buffer.size);
+std::int64_t base_of(program::Tier tier) {
+    return tier == program::Tier::hbm ? 0 : tier == program::Tier::host ? program::kHostBase : program::kPeerBase;
+}
+
+/// The first free page of a tier.
+std::int64_t end_of(const std::vector<program::Buffer>& buffers, program::Tier tier = program::Tier::hbm) {
+    const std::int64_t base = base_of(tier), above = tier == program::Tier::host ? program::kPeerBase : base + program::kHostBase;
+    std::int64_t end = base;
+    for (const auto& buffer : buffers) {
+        if (buffer.base >= base && buffer.base < above) end = std::max(end, buffer.base + buffer.size);
+    }
     return ceil_div(end, kPage) * kPage;
 }
 
@@ -36,7 +44,7 @@ std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel) {
             same->size = std::max(same->size, argument.size);
             buffers.push_back({argument.tensor, same->base, argument.size});
         } else {
-            buffers.push_back({argument.tensor, end_of(buffers), argument.size});
+            buffers.push_back({argument.tensor, end_of(buffers, argument.tier), argument.size});
         }
     }
     return buffers;

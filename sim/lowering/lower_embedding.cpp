@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/error.h"
 #include "sim/core/mix.h"
 #include "sim/kernels/library/index_select.h"
 #include "sim/kernels/library/row_gather.h"
@@ -40,6 +41,24 @@ std::uint64_t fingerprint(const std::vector<std::int64_t>& indices) {
     return hash;
 }
 
+/// The memory a layer's tables are in. Errors: Error when the GPU has no link to it.
+program::Tier tier_of(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu) {
+    using workload::Placement;
+    if (op.placement == Placement::hbm) return program::Tier::hbm;
+    const bool host = op.placement == Placement::host;
+    if (!(host ? gpu.host_link : gpu.peer_link)) {
+        throw Error(
+            fmt::format("error: layer {}: its tables are placed on the {}, but {} has no links.{}_bandwidth and links.{}_latency",
+                        layer.name, host ? "host" : "peer", gpu.name, host ? "host" : "peer", host ? "host" : "peer"));
+    }
+    return host ? program::Tier::host : program::Tier::peer;
+}
+
+program::Argument placed(program::Argument argument, program::Tier tier) {
+    argument.tier = tier;
+    return argument;
+}
+
 }  // namespace
 
 std::vector<kernels::IndexSource> index_sources(const workload::EmbeddingBag& op) {
@@ -52,7 +71,8 @@ std::vector<kernels::IndexSource> index_sources(const workload::EmbeddingBag& op
 }
 
 std::string index_text(const workload::EmbeddingBag& op) {
-    std::string text = ",i" + std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," +
+    std::string text = ",p" + std::to_string(static_cast<int>(op.placement)) + ",i" +
+                       std::to_string(static_cast<int>(op.pattern)) + "," + std::to_string(op.alpha) + "," +
                        std::to_string(op.seed) + "," + std::to_string(fingerprint(op.indices));
     if (op.pattern == workload::IndexPattern::hot_set) text += fmt::format(",hot{},{}", op.hot_rows, op.hot_lookups);
     if (op.lengths) text += ",l" + join({op.lengths->min, op.lengths->max});
@@ -75,7 +95,8 @@ Launches lower_gather(const workload::Layer& layer, const workload::EmbeddingBag
                           {eager ? IndexSelect::kThreads : RowGather::threads(gather), 32, Bytes(0)});
     builder.grid(ctas).math(DType::fp32, false);
     builder.argument(argument_of(layer.inputs, 0, layer, "indices", 8 * op.batch, Use::read));
-    builder.argument(argument_of(layer.parameters, 0, layer, "table", op.rows * row_bytes, Use::read));
+    const program::Tier tier = tier_of(layer, op, gpu);
+    builder.argument(placed(argument_of(layer.parameters, 0, layer, "table", op.rows * row_bytes, Use::read), tier));
     builder.argument(argument_of(layer.outputs, 0, layer, "out", op.batch * row_bytes, Use::write));
     std::shared_ptr<const program::Code> code;
     if (eager) {
@@ -109,7 +130,7 @@ kernels::EmbeddingBag::Parameters bag_parameters(const workload::Layer& layer, c
 namespace {
 
 Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, const kernels::EmbeddingBag::Parameters& p,
-               const std::vector<kernels::IndexSource>& indices) {
+               const std::vector<kernels::IndexSource>& indices, program::Tier tier) {
     using kernels::EmbeddingBag;
     KernelBuilder builder("embedding_bag_forward_" + std::string(name(p.weights)), {EmbeddingBag::kThreads, 40, Bytes(0)});
     builder.grid(EmbeddingBag::grid(p)).math(DType::fp32, false);
@@ -124,8 +145,9 @@ Launch look_up(const workload::Layer& layer, const workload::EmbeddingBag& op, c
     }
     for (std::int64_t t = 0; t < (p.separate_tables ? op.tables : 1); ++t) {
         const std::int64_t rows = p.separate_tables ? op.rows_of(t) : op.rows_before(op.tables);
-        builder.argument(argument_of(layer.parameters, static_cast<std::size_t>(t), layer, "table",
-                                     storage(p.weights, rows * op.dim).value, Use::read));
+        builder.argument(placed(argument_of(layer.parameters, static_cast<std::size_t>(t), layer, "table",
+                                            storage(p.weights, rows * op.dim).value, Use::read),
+                                tier));
     }
     const std::int64_t out_bytes = storage(p.out, op.bags() * p.dim).value;
     builder.argument(argument_of(layer.outputs, 0, layer, "out", out_bytes, Use::write));
@@ -142,10 +164,11 @@ Launches lower_embedding(const workload::Layer& layer, const workload::Embedding
     if (is_gather(layer, op)) return lower_gather(layer, op, gpu);
     kernels::EmbeddingBag::Parameters p = bag_parameters(layer, op);
     const auto indices = index_sources(op);
-    if (!op.kernel_per_table) return {look_up(layer, op, p, indices)};
+    const program::Tier tier = tier_of(layer, op, gpu);
+    if (!op.kernel_per_table) return {look_up(layer, op, p, indices, tier)};
     Launches launches;
     p.count = 1;
-    for (p.first = 0; p.first < op.tables; ++p.first) launches.push_back(look_up(layer, op, p, indices));
+    for (p.first = 0; p.first < op.tables; ++p.first) launches.push_back(look_up(layer, op, p, indices, tier));
     return launches;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/machine/crossbar.h"
 
+#include "sim/core/error.h"
 #include "sim/program/access.h"
 
 namespace rafter::machine {
@@ -21,6 +22,7 @@ Cause largest_share(const Request& r, Fs issue_wait, Fs budget_wait, Cause budge
     largest = std::max(largest, pack(r.hbm_wait, Cause::hbm_bandwidth));
     largest = std::max(largest, pack(r.l2_wait, Cause::l2_bandwidth));
     largest = std::max(largest, pack(r.crossbar_wait, Cause::crossbar));
+    largest = std::max(largest, pack(r.link, Cause::link));
     largest = std::max(largest, pack(issue_wait, Cause::l1));
     largest = std::max(largest, pack(budget_wait, budget_cause));
     return static_cast<Cause>(largest & 0xF);
@@ -31,6 +33,12 @@ std::vector<std::uint32_t> partition_of_sms(std::int64_t count, std::int64_t par
     std::vector<std::uint32_t> side(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i) side[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(i % partitions);
     return side;
+}
+
+constexpr std::uint64_t kOutside = program::kHostBase / program::kLineBytes, kPeer = program::kPeerBase / program::kLineBytes;
+
+std::optional<model::Link> link_of(const std::optional<config::Link>& link) {
+    return link ? std::optional<model::Link>(*link) : std::nullopt;
 }
 
 std::vector<std::uint32_t> partition_of(std::int64_t count, std::int64_t partitions) {
@@ -52,6 +60,8 @@ Crossbar::Crossbar(const sc_core::sc_module_name& name, const config::HwConfig& 
       link_sector_(gpu.l2.copies() ? port_time(gpu.l2.link_bytes_per_clk, gpu.boost) : 1),
       read_sector_(port_time(gpu.crossbar.sm_read_bytes_per_clk, gpu.boost)),
       write_sector_(port_time(gpu.crossbar.sm_write_bytes_per_clk, gpu.boost)),
+      host_link_(link_of(gpu.host_link)),
+      peer_link_(link_of(gpu.peer_link)),
       near_(clocks(gpu.l2.latency_near_clk, gpu.boost).value),
       far_(clocks(gpu.l2.latency_far_clk, gpu.boost).value) {
     read_ports_.assign(sms.size(), model::Calendar(read_sector_ * 4));
@@ -79,18 +89,33 @@ void Crossbar::walk(int sm, Burst::Line& line, const Burst& burst) {
     request.begin(burst.kind, line.line, line.sectors, leave);
     request.spot = line.spot;
     const std::int64_t sectors = sectors_in(line.sectors);
+    const std::int64_t to_l2 = line.line < kOutside ? sectors * program::kSectorBytes : 0;
     if (burst.kind == Kind::read) {
-        read_bytes_ += sectors * program::kSectorBytes;
+        read_bytes_ += to_l2;
     } else {
-        write_bytes_ += sectors * program::kSectorBytes;
+        write_bytes_ += to_l2;
         pass(write_ports_[static_cast<std::size_t>(sm)], sectors * write_sector_, request);
     }
-    visit(sm_partition_[static_cast<std::size_t>(sm)], request);
+    if (line.line >= kOutside) {
+        outside(request);
+    } else {
+        visit(sm_partition_[static_cast<std::size_t>(sm)], request);
+    }
     if (burst.kind == Kind::read) pass(read_ports_[static_cast<std::size_t>(sm)], sectors * read_sector_, request);
     line.done = request.time;
     line.cause = largest_share(request, line.leave - burst.issued, leave - line.leave, static_cast<Cause>(burst.budget->cause()));
     line.leave = leave;
     burst.budget->occupy(line.done, static_cast<std::uint8_t>(line.cause));
+}
+
+/// Over the link to the host or a peer, past the L2. (K.1)
+void Crossbar::outside(Request& request) {
+    std::optional<model::Link>& link = request.line >= kPeer ? peer_link_ : host_link_;
+    RAFTER_CHECK(link.has_value(), "memory behind a link that is not there");
+    const auto outcome =
+        link->access(request.time, sectors_in(request.sectors) * program::kSectorBytes, request.kind != Kind::read);
+    request.link = outcome.done - request.time;
+    request.time = outcome.done;
 }
 
 /// To the slice that has the line, and back.
@@ -164,6 +189,9 @@ void Crossbar::reset() {
     for (auto& port : read_ports_) port.reset();
     for (auto& port : write_ports_) port.reset();
     for (auto& link : links_) link.reset();
+    for (auto* link : {&host_link_, &peer_link_}) {
+        if (*link) (*link)->reset();
+    }
     read_bytes_ = write_bytes_ = 0;
 }
 

@@ -22,6 +22,8 @@ model::Tally Gpu::simulated(Fs now) const {
     }
     tally.traffic.l2_read = Bytes(crossbar_.read_bytes());
     tally.traffic.l2_write = Bytes(crossbar_.write_bytes());
+    tally.traffic.link_read = Bytes(crossbar_.link_read_bytes());
+    tally.traffic.link_write = Bytes(crossbar_.link_write_bytes());
     tally.traffic.hbm_read = Bytes(dram_.read_bytes());
     tally.traffic.hbm_write = Bytes(dram_.write_bytes());
     for (const auto& slice : slices_) tally.fills += slice->tags().fills();

@@ -38,14 +38,14 @@ struct Request : tlm::tlm_generic_payload {
     model::SectorMask missing{0};  ///< read_copy: sectors that are not there
 
     // Shares of the latency, stamped by the hops.
-    Fs crossbar_wait{0}, l2_wait{0}, l2_latency{0}, hbm_wait{0}, hbm_latency{0};
+    Fs crossbar_wait{0}, l2_wait{0}, l2_latency{0}, hbm_wait{0}, hbm_latency{0}, link{0};
 
     void begin(Kind k, std::uint64_t l, model::SectorMask s, Fs at) {
         kind = k;
         line = l;
         sectors = s;
         time = at;
-        crossbar_wait = l2_wait = l2_latency = hbm_wait = hbm_latency = 0;
+        crossbar_wait = l2_wait = l2_latency = hbm_wait = hbm_latency = link = 0;
     }
 };
 

@@ -20,6 +20,8 @@ void for_each_count(Tally& mine, const Tally& o, Change change) {
     change(mine.traffic.l2_write.value, o.traffic.l2_write.value);
     change(mine.traffic.hbm_read.value, o.traffic.hbm_read.value);
     change(mine.traffic.hbm_write.value, o.traffic.hbm_write.value);
+    change(mine.traffic.link_read.value, o.traffic.link_read.value);
+    change(mine.traffic.link_write.value, o.traffic.link_write.value);
     change(mine.resident, o.resident);
     change(mine.lines, o.lines);
     change(mine.events, o.events);
@@ -53,8 +55,8 @@ Tally Tally::of_steps() const {
     exact.shared = step_shared;
     exact.fills = scale(fills);
     exact.traffic.l1_read = Bytes(scale(traffic.l1_read.value - shared) + step_shared);
-    for (Bytes Traffic::*bytes :
-         {&Traffic::l1_write, &Traffic::l2_read, &Traffic::l2_write, &Traffic::hbm_read, &Traffic::hbm_write})
+    for (Bytes Traffic::*bytes : {&Traffic::l1_write, &Traffic::l2_read, &Traffic::l2_write, &Traffic::hbm_read,
+                                  &Traffic::hbm_write, &Traffic::link_read, &Traffic::link_write})
         exact.traffic.*bytes = Bytes(scale((traffic.*bytes).value));
     return exact;
 }

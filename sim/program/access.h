@@ -11,7 +11,13 @@ namespace rafter::program {
 inline constexpr std::int64_t kLineBytes = 128;
 inline constexpr std::int64_t kSectorBytes = 32;
 
-/// Device memory of one kernel argument. Addresses are assigned by the engine, 128-byte aligned, never overlapping.
+/// Where memory is: the GPU's own, the host's, another GPU's. The others are reached over a link.
+enum class Tier : std::uint8_t { hbm, host, peer };
+
+/// Addresses of the other tiers begin here; those of the GPU's own memory at 0.
+inline constexpr std::int64_t kHostBase = std::int64_t{1} << 40, kPeerBase = std::int64_t{1} << 41;
+
+/// Memory of one kernel argument. Addresses are assigned by the engine, 128-byte aligned, never overlapping.
 struct Buffer {
     std::string id;        ///< tensor id, for residency between kernels and for reports
     std::int64_t base{0};  ///< byte address

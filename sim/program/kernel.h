@@ -29,6 +29,7 @@ struct Argument {
     std::string tensor;    ///< tensor id
     std::int64_t size{0};  ///< bytes
     Use use{Use::read};
+    Tier tier{Tier::hbm};
 };
 
 /// Units of work that are alike: those of [first, end) do the same on other data, `period` of them after each other. A unit is a

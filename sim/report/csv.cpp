@@ -10,7 +10,7 @@ namespace rafter::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 31> kColumns{"phase",
+constexpr std::array<std::string_view, 33> kColumns{"phase",
                                                     "name",
                                                     "op",
                                                     "family",
@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, 31> kColumns{"phase",
                                                     "l2_write_bytes",
                                                     "hbm_read_bytes",
                                                     "hbm_write_bytes",
+                                                    "link_read_bytes",
+                                                    "link_write_bytes",
                                                     "algorithmic_read_bytes",
                                                     "algorithmic_write_bytes",
                                                     "arithmetic_intensity_flop_per_byte",
@@ -80,8 +82,8 @@ std::string record(const stats::LayerResult& l) {
     Row row;
     row.text(l.phase).text(l.name).text(l.op).text(l.family).text(name(l.dtype)).number(l.count).number(seconds(l.time));
     row.raw(count(l.macs)).raw(count(l.flops));
-    for (const Bytes b :
-         {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write, l.algorithmic_read, l.algorithmic_write})
+    for (const Bytes b : {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write, t.link_read, t.link_write,
+                          l.algorithmic_read, l.algorithmic_write})
         row.number(b.value);
     row.number(l.arithmetic_intensity).number(l.ridge_point).number(seconds(l.roofline_time)).number(seconds(l.compulsory_time));
     row.text(stats::name(l.bound)).number(p.ctas).number(p.waves).number(p.occupancy).number(p.busy_sms).number(p.chain_length);

@@ -27,6 +27,8 @@ void add_traffic(Json& json, const stats::Traffic& t) {
     json["l2_write_bytes"] = t.l2_write.value;
     json["hbm_read_bytes"] = t.hbm_read.value;
     json["hbm_write_bytes"] = t.hbm_write.value;
+    json["link_read_bytes"] = t.link_read.value;
+    json["link_write_bytes"] = t.link_write.value;
 }
 
 /// Shares of SM time, summing to 1.

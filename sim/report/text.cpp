@@ -186,6 +186,8 @@ void Writer::totals() {
                         human_time(result_.total_time()), human_count(static_cast<double>(result_.total_macs())),
                         human_count(static_cast<double>(result_.total_flops())), human_bytes(t.hbm_read),
                         human_bytes(t.hbm_write), human_bytes(t.l2_read), human_bytes(t.l2_write));
+    if ((t.link_read + t.link_write).value > 0)
+        out_ += fmt::format("  over the link: read {}  write {}\n", human_bytes(t.link_read), human_bytes(t.link_write));
     for (const auto& p : result_.phases) phase(p);
     memory();
     for (const auto& note : result_.notes) out_ += fmt::format("  note: {}\n", note);

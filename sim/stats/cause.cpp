@@ -21,6 +21,7 @@ constexpr std::array<Text, kCauses> kTexts{{
     {"l2_latency", "waits on L2 latency"},
     {"hbm_bandwidth", "waits on HBM bandwidth"},
     {"hbm_latency", "waits on HBM latency"},
+    {"link", "waits on the link to the host or a peer"},
     {"dependency", "waits on the result of an instruction"},
     {"barrier", "waits at a barrier"},
     {"launch", "waits for a kernel launch"},

@@ -20,13 +20,14 @@ enum class Cause : std::uint8_t {
     l2_latency,
     hbm_bandwidth,
     hbm_latency,
+    link,
     dependency,
     barrier,
     launch,
     tail,
     idle
 };
-inline constexpr std::size_t kCauses = 15;
+inline constexpr std::size_t kCauses = 16;
 std::string_view name(Cause cause);
 std::string_view description(Cause cause);  ///< half a sentence for the report
 

@@ -41,7 +41,7 @@ void check_parallelism(const Law& law, const Parallelism& p, std::int64_t sms) {
 /// A sector asked of the DRAM moves one access granule: reads below the L2 are bounded by requests above it, granule by granule
 /// (partial writes and atomics fetch what they modify).
 void check_traffic(const Law& law, const Traffic& t, const config::HwConfig& gpu) {
-    for (const Bytes b : {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write})
+    for (const Bytes b : {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write, t.link_read, t.link_write})
         law.must(b.value >= 0, "negative bytes");
     const double granule = std::max(1.0, static_cast<double>(gpu.dram.access_granularity.value) / kSector);
     law.must(static_cast<double>(t.hbm_read.value) <= granule * static_cast<double>((t.l2_read + t.l2_write).value) + 1,

@@ -9,11 +9,13 @@ Traffic& Traffic::operator+=(const Traffic& o) {
     l2_write += o.l2_write;
     hbm_read += o.hbm_read;
     hbm_write += o.hbm_write;
+    link_read += o.link_read;
+    link_write += o.link_write;
     return *this;
 }
 
 Traffic Traffic::operator*(std::int64_t n) const {
-    return {l1_read * n, l1_write * n, l2_read * n, l2_write * n, hbm_read * n, hbm_write * n};
+    return {l1_read * n, l1_write * n, l2_read * n, l2_write * n, hbm_read * n, hbm_write * n, link_read * n, link_write * n};
 }
 
 Femtoseconds RunResult::total_time() const {

@@ -16,6 +16,7 @@ namespace rafter::stats {
 /// hbm: moved between L2 and DRAM.
 struct Traffic {
     Bytes l1_read{}, l1_write{}, l2_read{}, l2_write{}, hbm_read{}, hbm_write{};
+    Bytes link_read{}, link_write{};  ///< of the host's or a peer's memory
     Traffic& operator+=(const Traffic& o);
     Traffic operator*(std::int64_t n) const;
 };

@@ -94,6 +94,7 @@ Bound bound_of(Cause cause) {
         case Cause::crossbar:
         case Cause::l2_bandwidth:
         case Cause::hbm_bandwidth:
+        case Cause::link:
             return Bound::memory_bandwidth;
         case Cause::l2_latency:
         case Cause::hbm_latency:

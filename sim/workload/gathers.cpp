@@ -132,6 +132,7 @@ void read_pass(EmbeddingBag& e, Fields& f) {
     e.optimizer = optimizer == "sgd" ? Optimizer::sgd : optimizer == "none" ? Optimizer::none : Optimizer::rowwise_adagrad;
     if (!backward) return;
     if (e.kernel_per_table) f.error("kernels", "pass: backward has table_batched kernels only");
+    if (e.placement != Placement::hbm) f.error("placement", "pass: backward needs its tables in hbm");
     if (e.gradient == Gradient::atomics && e.optimizer == Optimizer::rowwise_adagrad)
         f.error("optimizer", "rowwise_adagrad needs whole gradients, gradient: sorted; allowed with atomics: none, sgd");
     constexpr std::int64_t kMostSorted = std::int64_t{1} << 23;
@@ -160,6 +161,8 @@ Shape read_embedding(const Layer& layer, Fields& f, const Scope& scope) {
     e.dim = f.number("dim");
     e.batch = f.number("batch");
     e.seed = static_cast<std::uint64_t>(f.number_or("seed", 1, 0));
+    const std::string placement = f.text_or("placement", "hbm", {"hbm", "host", "peer"});
+    e.placement = placement == "host" ? Placement::host : placement == "peer" ? Placement::peer : Placement::hbm;
     read_bags(e, f);
     read_pattern(e, f, scope);
     f.elements({e.tables, e.batch, e.pooling, e.dim, 8});  // the rows looked up are countable, too

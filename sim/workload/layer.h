@@ -58,7 +58,8 @@ struct Attention {
 enum class IndexPattern : std::uint8_t { uniform, zipf, hot_set, sequential, file };
 /// How the rows of a bag become one: added; added and divided by their number; each times an fp32 weight of its own and added.
 enum class BagMode : std::uint8_t { sum, mean, weighted };
-enum class Placement : std::uint8_t { hbm };
+/// Where tables are: in the GPU's memory, or read over a link from the host's or another GPU's.
+enum class Placement : std::uint8_t { hbm, host, peer };
 
 /// How the gradients of the rows meet: added in memory as they come; of look-ups sorted by row, a row at a time.
 enum class Gradient : std::uint8_t { atomics, sorted };
@@ -78,6 +79,7 @@ struct EmbeddingBag {
     std::string index_file;              ///< one index a line; read when pattern is file
     std::vector<std::int64_t> indices;   ///< its contents, checked against rows
     std::uint64_t seed{1};
+    Placement placement{Placement::hbm};
     Pass pass{Pass::forward};
     Gradient gradient{Gradient::sorted};   ///< backward
     Optimizer optimizer{Optimizer::none};  ///< backward

@@ -104,6 +104,8 @@ private:
     }
 
     void keep(const Tensor& tensor, const Layer& layer, bool cache) {
+        if (const auto* bag = std::get_if<EmbeddingBag>(&layer.operation); bag != nullptr && bag->placement != Placement::hbm)
+            return;
         Resident& r = residents_[tensor.id];
         r.size = std::max(r.size, tensor.size);
         if (cache) r.kind = Resident::Kind::cache;
@@ -148,6 +150,13 @@ std::int64_t largest_fit(const Model& model, const std::string& dim, Bytes capac
     return low;
 }
 
+bool has_tables(const Phase& phase) {
+    return std::any_of(phase.blocks.begin(), phase.blocks.end(), [](const Block& block) {
+        return std::any_of(block.layers.begin(), block.layers.end(),
+                           [](const Layer& layer) { return std::holds_alternative<EmbeddingBag>(layer.operation); });
+    });
+}
+
 /// What the user could do about it.
 std::string advice(const Model& model, Bytes capacity) {
     for (const char* dim : {"context", "seq", "batch"}) {
@@ -156,7 +165,9 @@ std::string advice(const Model& model, Bytes capacity) {
         const std::string what = std::string_view(dim) == "batch" ? "batch" : "context";
         if (most > 0) return fmt::format("\n  largest {} that fits: {} (--set {}={})", what, most, dim, most);
     }
-    return "\n  no smaller context or batch fits: the largest consumer above must shrink, or take a narrower dtype";
+    const bool tables = std::any_of(model.phases.begin(), model.phases.end(), has_tables);
+    return std::string("\n  no smaller context or batch fits: the largest consumer above must shrink, or take a narrower dtype") +
+           (tables ? "; tables may be left outside: placement: host (or peer)" : "");
 }
 
 }  // namespace

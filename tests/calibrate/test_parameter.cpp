@@ -13,7 +13,7 @@ TEST_CASE("a free value is a number of the effective config, half to twice", "[p
     const auto gpu = config::load_gpu("a100-sxm4-80gb", {});
     const auto found = find_parameters(gpu, {"l2.bytes_per_clk", "launch.graph_gap"}, {"l2.bytes_per_clk=3000..4000"});
     REQUIRE(found.size() == 2);
-    CHECK(found[0].start == 3200);
+    CHECK(found[0].start == 3850);
     CHECK(found[0].lower == 3000);
     CHECK(found[0].upper == 4000);
     CHECK(found[1].unit == "fs");

@@ -140,7 +140,7 @@ TEST_CASE("the hash is of the values alone", "[config][shipped]") {
         "# a comment\nbase: a100-sxm4-80gb\ntitle: another name\nl2: {capacity: {value: 40960 KiB, source: mine, standing: "
         "measured}}\nlaunch: {stream_gap: 2600 ns}\n");
     folder.write("order.yaml",
-                 "l2: {bytes_per_clk: 3200, ways: 16}\nbase: a100-sxm4-80gb\ntensor: {flop_per_clk: {int4: 8192, fp16: 2048}}\n");
+                 "l2: {bytes_per_clk: 3850, ways: 16}\nbase: a100-sxm4-80gb\ntensor: {flop_per_clk: {int4: 8192, fp16: 2048}}\n");
     folder.write("other.yaml", "base: a100-sxm4-80gb\nl2: {capacity: 41 MiB}\n");
     const std::string hash = load_gpu("a100-sxm4-80gb", {}).hash;
     CHECK(load_gpu("same.yaml", {}).hash == hash);

@@ -27,7 +27,7 @@ void check(const std::string& workload, const std::string& gpu, const Settings& 
 TEST_CASE("steady: a large product", "[steady]") {
     check("gemm", "a100-sxm4-80gb", {}, 0.3);
     check("gemm", "t4", {}, 0.3);
-    check("gemm", "h100-sxm5-80gb", {{"k", "8192"}}, 0.1, 0.03);  // copies between the partitions settle slowly
+    check("gemm", "h100-sxm5-80gb", {{"k", "8192"}}, 0.1, 0.04);  // copies between the partitions settle slowly
 }
 
 TEST_CASE("steady: a product of few outputs and a long sum", "[steady]") {
@@ -50,7 +50,7 @@ TEST_CASE("steady: attention over a cache", "[steady]") { check("cache", "t4", {
 TEST_CASE("steady: look-ups", "[steady]") { check("gather", "t4", {{"batch", "65536"}}, 0.3); }
 
 TEST_CASE("steady: streams", "[steady]") {
-    check("copy", "t4", {{"elements", "67108864"}}, 0.5);
+    check("copy", "t4", {{"elements", "67108864"}}, 0.5, 0.035);  // half a wave of loads more or less
     check("copy", "h100-sxm5-80gb", {{"elements", "268435456"}}, 0.3);
     check("norm", "a100-sxm4-80gb", {}, 0.4);
     check("norm", "t4", {{"rows", "32768"}}, 0.4);

@@ -59,3 +59,22 @@ TEST_CASE("ECC that lies in the same memory takes its share of the bandwidth", "
                  with = total(run("copy", {{}, eighth, "l40"}), "time_s");
     CHECK(with / without == Approx(1.125).epsilon(0.03));
 }
+
+TEST_CASE("a table on the host takes no HBM and is read over the link, no faster than that", "[limits][link][C053]") {
+    const Json r = run("outside");  // 51 GB of rows
+    const double rows = 4096.0 * 4 * 256;
+    CHECK(total(r, "link_read_bytes") == rows);  // hardly a row is asked for twice
+    CHECK(total(r, "hbm_read_bytes") < 0.1 * rows);
+    CHECK(rows / total(r, "time_s") <= 26.8e9);
+    CHECK(r["layers"][0]["bound"] == "memory_bandwidth");
+    CHECK(r["layers"][0]["causes"]["link"].get<double>() > 0.5);
+}
+
+TEST_CASE("a faster link is never slower", "[limits][link][properties]") {
+    double before = 1e9;
+    for (const char* bandwidth : {"6 GB/s", "13 GB/s", "27 GB/s", "54 GB/s", "400 GB/s"}) {
+        const double time = total(run("outside", {{}, {{"links.host_bandwidth", bandwidth}}}), "time_s");
+        CHECK(time <= before * 1.001);
+        before = time;
+    }
+}

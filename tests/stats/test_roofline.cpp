@@ -85,6 +85,7 @@ TEST_CASE("every cause counts towards one bound", "[stats]") {
         {Cause::l2_bandwidth, Bound::memory_bandwidth},
         {Cause::l2_latency, Bound::memory_latency},
         {Cause::hbm_bandwidth, Bound::memory_bandwidth},
+        {Cause::link, Bound::memory_bandwidth},
         {Cause::hbm_latency, Bound::memory_latency},
         {Cause::dependency, Bound::dependency},
         {Cause::barrier, Bound::dependency},
