@@ -45,7 +45,7 @@ int calibrate(const CalibrateArguments& arguments);
 struct CurvesArguments {
     std::string gpu, measured, svg, json;
     std::vector<std::string> curve, set;
-    std::int64_t points{14};
+    std::int64_t points{14}, jobs{0};
     bool force{false};
 };
 int curves(const CurvesArguments& arguments);

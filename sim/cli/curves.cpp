@@ -1,20 +1,37 @@
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "sim/cli/cli.h"
+#include "sim/cli/progress.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
 #include "sim/curves/curves.h"
 #include "sim/curves/selftest.h"
+#include "sim/engine/isolated.h"
 #include "sim/report/report.h"
 
 namespace rafter::cli {
 
+namespace {
+
+/// Every curve asked for, once.
+std::vector<std::string> names_of(const std::vector<std::string>& asked) {
+    std::vector<std::string> names;
+    for (const std::string& given : asked.empty() ? std::vector<std::string>{"all"} : asked) {
+        for (const std::string& name : curves::curves_of(given))
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace
+
 int curves(const CurvesArguments& arguments) {
     const auto gpu = config::load_gpu(arguments.gpu, sort_settings(arguments.set).gpu);
     std::vector<curves::Curve> all;
-    for (const std::string& name : arguments.curve.empty() ? curves::curve_names() : arguments.curve)
+    for (const std::string& name : names_of(arguments.curve))
         all.push_back(curves::plan(name, gpu, arguments.measured, static_cast<std::size_t>(arguments.points)));
     const auto plot = [&](const curves::Curve& curve) {
         return (std::filesystem::path(arguments.svg) / fmt::format("{}-{}.svg", curve.name, gpu.name)).string();
@@ -23,7 +40,16 @@ int curves(const CurvesArguments& arguments) {
     for (const auto& curve : all) {
         if (!arguments.svg.empty()) report::check_writable(plot(curve), arguments.force);
     }
-    curves::simulate(all, gpu);
+    curves::Workers workers;
+    workers.jobs = arguments.jobs > 0 ? static_cast<std::size_t>(arguments.jobs) : engine::usable_cores();
+    ProgressLine progress;
+    if (progress.wanted()) {
+        workers.progress = [&](std::size_t done, std::size_t total) {
+            progress("points", static_cast<std::int64_t>(done), static_cast<std::int64_t>(total));
+        };
+    }
+    curves::simulate(all, gpu, workers);
+    progress.clear();
     for (const auto& curve : all) {
         if (!arguments.svg.empty()) report::write_file(plot(curve), curves::svg(curve, gpu.name), arguments.force);
     }

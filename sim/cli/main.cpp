@@ -109,9 +109,12 @@ void declare_curves(CLI::App& app, CurvesArguments& a) {
     auto* curves =
         app.add_subcommand("curves", "Micro-benchmarks of the memory system: latency and bandwidth, beside measured ones");
     curves->add_option("--gpu", a.gpu, "GPU: a name (rafter gpus) or a YAML file")->required();
-    curves->add_option("--curve", a.curve, "chase, size, ctas or gather (repeatable; default: all)");
+    curves->add_option(
+        "--curve", a.curve,
+        "a curve, or the beginning of several: chase, size, ctas, gather, occupancy, warm, cache (repeatable; default: all)");
     curves->add_option("--measured", a.measured, "CSV of micro-benchmarks: its points of this GPU are simulated and compared");
     curves->add_option("--points", a.points, "most points of a curve")->check(CLI::Range(2, 1000));
+    curves->add_option("-j,--jobs", a.jobs, "simulations at a time (default: every core)")->check(CLI::Range(1, 4096));
     curves->add_option("--set", a.set, "override a GPU's PATH=VALUE (repeatable)");
     curves->add_option("--svg", a.svg, "write a plot of each curve into this folder");
     curves->add_option("--json", a.json, "write the points as JSON (- = stdout)");

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 
 #include "sim/core/error.h"
 #include "sim/curves/curves.h"
+#include "sim/curves/streams.h"
 #include "sim/validate/measured.h"
 
 namespace rafter::curves {
@@ -96,43 +98,67 @@ bool belongs(const Kind& kind, const std::map<std::string, std::string>& shape) 
     });
 }
 
+/// The point of a curve that a measured row is, by its shape and unit; nothing when it is none.
+using Reader = std::function<std::optional<Point>(const std::map<std::string, std::string>& shape, const std::string& unit)>;
+
+Reader reader_of(const Kind& kind) {
+    return [&kind](const auto& shape, const std::string& unit) -> std::optional<Point> {
+        if (unit != kind.unit || !belongs(kind, shape)) return std::nullopt;
+        const auto x = validate::parse_positive(shape.at(kind.axis));
+        return x ? std::optional(Point{*x, std::nullopt, 0}) : std::nullopt;
+    };
+}
+
+Reader reader_of(const StreamKind& kind, const config::HwConfig& gpu) {
+    return [&kind, &gpu](const auto& shape, const std::string& unit) -> std::optional<Point> {
+        return unit.rfind("GB/s", 0) == 0 ? stream_point(kind, shape, gpu) : std::nullopt;
+    };
+}
+
 /// Every measured point of the GPU; the median where one x was measured several times.
-std::map<double, double> measured(const Kind& kind, const std::string& gpu, const std::string& path) {
+std::map<double, Point> measured(const Reader& reader, const std::string& gpu, const std::string& path) {
     const auto records = validate::parse_csv(read(path));
     if (records.empty()) throw Error(fmt::format("{}: error: the file is empty", path));
     const auto at = columns(records.front(), path);
     std::map<double, std::vector<double>> values;
+    std::map<double, Point> points;
     for (const auto& record : records) {
-        if (record.fields.size() < at.size() || record.fields[at.at("gpu")] != gpu ||
-            record.fields[at.at("other_unit")] != kind.unit)
-            continue;
+        if (record.fields.size() < at.size() || record.fields[at.at("gpu")] != gpu) continue;
         std::string problem;
         const auto shape = validate::parse_shape(record.fields[at.at("shape")], problem);
-        if (!problem.empty() || !belongs(kind, shape)) continue;
-        const auto x = validate::parse_positive(shape.at(kind.axis)),
-                   y = validate::parse_positive(record.fields[at.at("other_metric")]);
-        if (x && y) values[*x].push_back(*y);
+        const auto y = validate::parse_positive(record.fields[at.at("other_metric")]);
+        if (!problem.empty() || !y) continue;
+        const auto point = reader(shape, record.fields[at.at("other_unit")]);
+        if (!point) continue;
+        values[point->x].push_back(*y);
+        points.emplace(point->x, *point);
     }
-    std::map<double, double> points;
     for (auto& [x, all] : values) {
         std::sort(all.begin(), all.end());
-        points[x] = all[all.size() / 2];
+        points.at(x).measured = all[all.size() / 2];
     }
     return points;
 }
 
 /// At most `most` points, evenly spread over the logarithm of the axis.
-std::vector<Point> thin(const std::map<double, double>& all, std::size_t most) {
+std::vector<Point> thin(const std::map<double, Point>& all, std::size_t most) {
     std::vector<Point> points;
     if (all.empty()) return points;
     const double first = std::log(all.begin()->first), last = std::log(all.rbegin()->first);
     double next = first;
-    for (const auto& [x, y] : all) {
+    for (const auto& [x, point] : all) {
         if (std::log(x) + 1e-9 < next) continue;
-        points.push_back({x, y, 0});
+        points.push_back(point);
         while (next <= std::log(x) + 1e-9) next += std::max(1e-6, (last - first) / static_cast<double>(most));
     }
     return points;
+}
+
+const StreamKind* stream_kind(const std::string& name) {
+    for (const StreamKind& kind : stream_kinds()) {
+        if (name == kind.name) return &kind;
+    }
+    return nullptr;
 }
 
 }  // namespace
@@ -141,15 +167,32 @@ const std::vector<std::string>& curve_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
         for (const Kind& kind : kinds()) all.emplace_back(kind.name);
+        for (const StreamKind& kind : stream_kinds()) all.push_back(kind.name);
         return all;
     }();
     return names;
 }
 
+std::vector<std::string> curves_of(const std::string& given) {
+    std::vector<std::string> names;
+    for (const std::string& name : curve_names()) {
+        if (given == "all" || given == name || name.rfind(given + "-", 0) == 0) names.push_back(name);
+    }
+    if (names.empty()) kind_of(given);  // says what there is
+    return names;
+}
+
 Curve plan(const std::string& name, const config::HwConfig& gpu, const std::string& file, std::size_t most) {
+    if (const StreamKind* kind = stream_kind(name)) {
+        Curve curve{name, kind->title, kind->x_label, "bandwidth, GB/s", {}};
+        if (!file.empty())
+            curve.points = thin(measured(reader_of(*kind, gpu), gpu.name, file), std::max<std::size_t>(4, most / 2));
+        if (curve.points.empty()) curve.points = own_points(*kind, gpu);
+        return curve;
+    }
     const Kind& kind = kind_of(name);
     Curve curve{kind.name, kind.title, kind.x_label, kind.y_label, {}};
-    if (!file.empty()) curve.points = thin(measured(kind, gpu.name, file), most);
+    if (!file.empty()) curve.points = thin(measured(reader_of(kind), gpu.name, file), most);
     if (curve.points.empty()) {
         for (const double x : kind.own) curve.points.push_back({x, std::nullopt, 0});
     }

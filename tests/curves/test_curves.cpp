@@ -51,7 +51,9 @@ TEST_CASE("a GPU without measured points has an axis of its own", "[curves]") {
 TEST_CASE("mistakes are named", "[curves]") {
     const auto gpu = config::load_gpu("t4", {});
     CHECK_THROWS_WITH(curves::plan("chasse", gpu, "", 10),
-                      "error: unknown curve 'chasse'; there are chase, size, ctas, gather (did you mean 'chase'?)");
+                      "error: unknown curve 'chasse'; there are chase, size, ctas, gather, occupancy-read, occupancy-init, "
+                      "occupancy-scale, occupancy-triad, warm-read, warm-write, warm-scale, warm-triad, ctas-write, ctas-copy, "
+                      "cache (did you mean 'chase'?)");
     CHECK_THROWS_WITH(curves::plan("chase", gpu, "no/such.csv", 10), "error: cannot read no/such.csv");
     const File file("gpu,shape\n");
     CHECK_THROWS_WITH(
