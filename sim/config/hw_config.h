@@ -25,7 +25,7 @@ struct Leaf {
 };
 
 /// How the tensor cores are fed: decides the rate a kernel of that instruction family reaches.
-enum class TensorGeneration : std::uint8_t { none, volta, turing, ampere, hopper, blackwell };
+enum class TensorGeneration : std::uint8_t { none, volta, turing, ampere, cdna, hopper, blackwell };
 
 struct Sm {
     std::int64_t count{};

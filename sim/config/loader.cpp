@@ -121,7 +121,7 @@ void read_tensor_rates(Section& s, HwConfig& gpu) {
 
 void read_tensor(const Value& value, HwConfig& gpu) {
     Section s(value, gpu.effective);
-    const std::vector<std::string> generations{"none", "volta", "turing", "ampere", "hopper", "blackwell"};
+    const std::vector<std::string> generations{"none", "volta", "turing", "ampere", "cdna", "hopper", "blackwell"};
     const Value generation = s.map().required("generation");
     const std::string named = generation.defined() ? generation.text_of(generations) : "none";
     for (std::size_t i = 0; i < generations.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "sim/engine/l2_state.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,9 @@ StartState L2State::before(const program::Kernel& kernel) const {
 }
 
 void L2State::after(const program::Kernel& kernel, const StartState& start, const machine::KernelMeasurement& measured) {
+    std::vector<Entry> earlier;
+    std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(earlier),
+                 [&](const Entry& e) { return uses(kernel, e.tensor); });
     std::erase_if(entries_, [&](const Entry& e) { return uses(kernel, e.tensor); });
     std::int64_t held = 0;
     for (const auto& residency : measured.buffers)
@@ -64,9 +68,27 @@ void L2State::after(const program::Kernel& kernel, const StartState& start, cons
         const auto& argument = kernel.arguments[i];
         const auto same = [&](const Entry& e) { return e.tensor == argument.tensor; };
         if (residency.resident_lines == 0 || std::any_of(entries_.begin(), entries_.end(), same)) continue;
-        entries_.push_back({argument.tensor, argument.size, residency.resident_lines * program::kLineBytes,
-                            residency.dirty_lines * program::kLineBytes, residency.copied_lines * program::kLineBytes});
+        Entry entry{argument.tensor, argument.size, residency.resident_lines * program::kLineBytes,
+                    residency.dirty_lines * program::kLineBytes, residency.copied_lines * program::kLineBytes};
+        const auto before = std::find_if(earlier.begin(), earlier.end(), same);
+        if (before != earlier.end() && before->size > argument.size) entry.add_rest_of(*before, argument.size);
+        entries_.push_back(entry);
     }
+    trim(capacity_);
+}
+
+/// A kernel that used the first `used` bytes of a larger tensor (the new end of a cache) has left the rest as it was.
+void L2State::Entry::add_rest_of(const Entry& before, std::int64_t used) {
+    const std::int64_t rest = std::max<std::int64_t>(0, before.resident - used);
+    const auto share = [&](std::int64_t bytes) {
+        return before.resident > 0 ? bytes / program::kLineBytes * (rest / program::kLineBytes) /
+                                         (before.resident / program::kLineBytes) * program::kLineBytes
+                                   : 0;
+    };
+    size = before.size;
+    resident = std::min(resident + rest, size);
+    dirty = std::min(dirty + share(before.dirty), resident);
+    copied += share(before.copied);
 }
 
 /// The least recently used go first when others need the room; copies go with their lines. (E.2)

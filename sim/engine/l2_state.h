@@ -48,6 +48,7 @@ private:
         std::int64_t size{0}, resident{0}, dirty{0};
         std::int64_t copied{0};  ///< bytes of copies in partitions that are not a line's home
         std::int64_t held() const { return resident + copied; }
+        void add_rest_of(const Entry& before, std::int64_t used);
         friend bool operator==(const Entry&, const Entry&) = default;
     };
     std::int64_t grain(std::int64_t size) const;

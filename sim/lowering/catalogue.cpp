@@ -45,6 +45,14 @@ constexpr Row kAmpere[] = {
     {16, 32, 64, 6, 1, 4, 72},
 };
 
+// AMD CDNA: macro tiles of hipBLASLt / Tensile (MT256x256x32 and smaller): two buffers in the 64 KiB of LDS, loaded through
+// registers; 256 threads are four wavefronts; accumulators take a register of the unified file each.
+constexpr Row kCdna[] = {
+    {256, 256, 32, 2, 4, 2, 360}, {256, 128, 32, 2, 4, 2, 230}, {128, 256, 32, 2, 2, 4, 230}, {128, 128, 32, 2, 4, 2, 166},
+    {128, 64, 32, 2, 4, 2, 130},  {64, 128, 32, 2, 2, 4, 130},  {64, 64, 64, 2, 4, 2, 112},   {32, 128, 32, 2, 2, 4, 104},
+    {32, 64, 64, 2, 2, 4, 96},    {16, 64, 64, 2, 1, 4, 88},
+};
+
 // Hopper: nvjet_*: MMA-M side (64, 128, 192, 256) x any multiple of 8, either side of the output (the TNN kernels swap). Stages
 // follow from the tile (kernel catalogue, 89 of 89 names); 384 threads, 168 registers, one CTA an SM, persistent.
 struct Wgmma {
@@ -93,7 +101,9 @@ GemmKernel from_row(const Row& row, const std::string& family, TensorGeneration 
     t.m = row.m, t.n = row.n, t.k = scaled_k(row.k, compute), t.stages = row.stages;
     t.warps_m = row.warps_m, t.warps_n = row.warps_n;
     t.unit_k = instruction_k(generation, compute);
-    const bool early = generation == TensorGeneration::volta || generation == TensorGeneration::turing;
+    const bool early =
+        generation == TensorGeneration::volta || generation == TensorGeneration::turing || generation == TensorGeneration::cdna;
+    if (generation == TensorGeneration::cdna && compute != DType::fp64) t.unit_m = t.unit_n = 16;
     t.feed = early ? Feed::register_staged : Feed::cp_async;
     if (generation == TensorGeneration::volta) t.unit_m = 16, t.unit_n = 16, t.duplication = 2;
     if (compute == DType::fp64) t.unit_m = 8;
@@ -149,6 +159,7 @@ void add_tensor_kernels(const config::HwConfig& gpu, DType compute, std::vector<
     const bool wgmma = generation >= TensorGeneration::hopper && compute != DType::fp64;
     if (generation == TensorGeneration::volta) return add(kVolta, "volta_gemm");
     if (generation == TensorGeneration::turing) return add(kTuring, "turing_gemm");
+    if (generation == TensorGeneration::cdna) return add(kCdna, "cdna_gemm");
     if (!wgmma) return add(kAmpere, "ampere_gemm");
     for (const Wgmma& shape : kHopper) {
         out.push_back(from_wgmma(shape, false, compute));

@@ -66,3 +66,17 @@ TEST_CASE("a produced tensor is there in half of the room, and in the DRAM", "[p
     CHECK(start.arguments[1].resident == 1 << 19);
     CHECK_FALSE(start.arguments[1].dirty);
 }
+
+TEST_CASE("appending to a cache does not forget the cache", "[protocol]") {
+    engine::L2State state(64 << 20);
+    state.produce("cache", 32 << 20);
+    program::Kernel append;
+    append.arguments = {{"new", 1 << 17, program::Use::read}, {"cache", 1 << 17, program::Use::write}};
+    machine::KernelMeasurement measured;
+    measured.buffers = {{1024, 0, 0}, {1024, 1024, 0}};  // lines: 128 KiB of each
+    state.after(append, state.before(append), measured);
+    program::Kernel read;
+    read.arguments = {{"cache", 32 << 20, program::Use::read}};
+    CHECK(state.before(read).arguments[0].resident >= (31 << 20));
+    CHECK(state.dirty_bytes() == 1 << 17);
+}
