@@ -30,9 +30,12 @@ std::string_view name(Caches caches) { return caches_names()[static_cast<std::si
 std::optional<LaunchMode> parse_launch(std::string_view text) { return parse<LaunchMode>(launch_names(), text); }
 std::optional<Caches> parse_caches(std::string_view text) { return parse<Caches>(caches_names(), text); }
 
-Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, const program::Kernel& kernel, bool first) {
+// A flush of the L2 before a call keeps the GPU busy while the host prepares it.
+Femtoseconds launch_gap(const config::Launch& launch, const Protocol& protocol, const program::Kernel& kernel, bool first) {
+    const LaunchMode mode = protocol.launch;
+    const std::int64_t calls = protocol.caches == Caches::cold ? 0 : kernel.host_calls;
     if (mode == LaunchMode::kernel_only) return launch.null_kernel;
-    if (mode == LaunchMode::events && first) return launch.event_overhead + launch.host_call * kernel.host_calls;
+    if (mode == LaunchMode::events && first) return launch.event_overhead + launch.host_call * calls;
     return kernel.graph || mode == LaunchMode::graph ? launch.graph_gap : launch.stream_gap;
 }
 

@@ -42,7 +42,7 @@ std::optional<LaunchMode> parse_launch(std::string_view text);
 std::optional<Caches> parse_caches(std::string_view text);
 
 /// What passes before the first CTA of a kernel; `first` of its layer. With events around each call the host's work lies between
-/// the first event and the kernel.
-Femtoseconds launch_gap(const config::Launch& launch, LaunchMode mode, const program::Kernel& kernel, bool first);
+/// the first event and the kernel, unless the L2 is flushed before each call.
+Femtoseconds launch_gap(const config::Launch& launch, const Protocol& protocol, const program::Kernel& kernel, bool first);
 
 }  // namespace rafter::engine

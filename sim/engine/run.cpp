@@ -143,14 +143,13 @@ stats::KernelResult Run::describe(const program::Kernel& kernel) const {
 void Run::launch(const lowering::Launch& launch, stats::KernelResult& result, bool first) {
     const program::Kernel& kernel = launch.kernel;
     for (std::int64_t done = 0; done < launch.repeat;) {
-        const Femtoseconds gap = launch_gap(gpu_.launch, options_.protocol.launch, kernel, first && done == 0);
+        const Femtoseconds gap = launch_gap(gpu_.launch, options_.protocol, kernel, first && done == 0);
         const L2State before = l2_;
         const StartState start = l2_.before(kernel);
         const auto& measured = runner_.run(kernel, start, gap);
         l2_.after(kernel, start, measured);
         // A launch that leaves the cache as it found it repeats itself.
-        const bool steady =
-            !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol.launch, kernel, false);
+        const bool steady = !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol, kernel, false);
         const std::int64_t times = steady ? launch.repeat - done : 1;
         add(result, measured, times, gap);
         result.issued_macs += kernel.issued_macs * static_cast<Count>(times);
