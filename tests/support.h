@@ -32,6 +32,7 @@ struct Setup {
     std::string gpu{"a100-sxm4-80gb"};
     bool exact{false};
     engine::Protocol protocol{};
+    bool governed{false};  ///< the power limit moves the clock; else it is held at boost, so that a test sees its own knob
 };
 
 inline std::string simulate(const std::string& workload, const Setup& setup) {
@@ -40,7 +41,9 @@ inline std::string simulate(const std::string& workload, const Setup& setup) {
     options.protocol = setup.protocol;
     try {
         const auto model = workload::load(workload, setup.dims);
-        return report::json(engine::run(config::load_gpu(setup.gpu, setup.hardware), model, options));
+        auto gpu = config::load_gpu(setup.gpu, setup.hardware);
+        if (!setup.governed && !gpu.locked) gpu.locked = gpu.boost;
+        return report::json(engine::run(gpu, model, options));
     } catch (const std::exception& e) {
         return Json{{"error", e.what()}}.dump();
     }

@@ -17,8 +17,8 @@ struct Settings {
 Settings sort_settings(const std::vector<std::string>& given);
 
 struct RunArguments {
-    std::string gpu, workload, json, csv, launch{"stream"}, caches{"cold"}, detail{"layer"};
-    std::int64_t weight_copies{6};
+    std::string gpu, workload, json, csv, launch{"stream"}, caches{"cold"}, data{"random"}, detail{"layer"};
+    std::int64_t weight_copies{6}, passes{0};
     std::vector<std::string> set;
     bool exact{false}, force{false}, quiet{false};
 };

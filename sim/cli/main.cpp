@@ -40,6 +40,10 @@ void declare_run(CLI::App& app, RunArguments& a) {
         ->check(CLI::IsMember(engine::caches_names()));
     run->add_option("--weight-copies", a.weight_copies, "copies of the weights used in turn with --caches weights-cold")
         ->check(CLI::Range(1, 1000));
+    run->add_option("--data", a.data, "what operands hold, for the power: random | zeros")
+        ->check(CLI::IsMember(engine::data_names()));
+    run->add_option("--passes", a.passes, "runs back to back after an idle moment, for the power limit (default 0: without end)")
+        ->check(CLI::Range(0, 1'000'000'000));
     run->add_option("--json", a.json, "write the result as JSON (- = stdout)");
     run->add_option("--csv", a.csv, "write a row a layer as CSV (- = stdout)");
     run->add_option("--detail", a.detail, "rows of the report: layer | kernel")->check(CLI::IsMember({"layer", "kernel"}));

@@ -32,7 +32,8 @@ int run(const RunArguments& a) {
     const auto gpu = config::load_gpu(a.gpu, settings.gpu);
     const auto model = workload::load(a.workload, settings.workload);
     engine::RunOptions options;
-    options.protocol = {*engine::parse_launch(a.launch), *engine::parse_caches(a.caches), a.weight_copies};
+    options.protocol = {*engine::parse_launch(a.launch), *engine::parse_caches(a.caches), a.weight_copies,
+                        *engine::parse_data(a.data), a.passes};
     options.exact = a.exact;
     ProgressLine progress;
     if (progress.wanted()) {

@@ -114,12 +114,33 @@ struct Launch {
     std::int64_t cta_dispatch_clk{};  ///< clocks between two CTA launches on one SM
 };
 
+/// What the board draws and what its power limit does to the clock. Energies in J, at the voltage of `reference` and random
+/// operands. docs/model/power.md.
+struct Power {
+    std::int64_t limit_w{};           ///< of the board, averaged over the governor's window
+    std::int64_t static_w{};          ///< with the clocks up and nothing to do: leakage, idle DRAM, the board
+    std::int64_t clock_w{};           ///< clock distribution at `reference`
+    Hertz reference{};                ///< SM clock at whose voltage the energies are
+    double voltage_per_ghz{};         ///< slope of the voltage over the clock, as a share of that at `reference`
+    double voltage_min{};             ///< the least voltage, the same way
+    Hertz clock_step{}, clock_min{};  /// the clocks the governor can set
+    Femtoseconds window{};            ///< time constant of the average it holds to the limit
+    double zeros_activity{};          ///< dynamic energy with constant operands, as a share of that with random ones
+    std::map<DType, double> tensor_flop_j;
+    double fp64_flop_j{}, fp32_flop_j{}, fp16_flop_j{};  ///< on the vector lanes
+    double lane_operation_j{};                           ///< integer and special functions, a thread's
+    double l1_byte_j{};                                  ///< between register file and L1 or shared memory
+    double l2_byte_j{};                                  ///< between SM and L2, crossbar included
+    double dram_byte_j{}, link_byte_j{};                 ///< do not follow the core's voltage
+};
+
 struct HwConfig {
     std::string name;
     std::string title;               ///< "NVIDIA A100-SXM4-80GB"
     std::string compute_capability;  ///< "8.0"
     Hertz boost{};                   ///< SM clock when nothing limits it
     Hertz tensor_peak{};             ///< clock at which the datasheet states its tensor peak
+    std::optional<Hertz> locked;     ///< the core's clock is held here, whatever the power
     Sm sm;
     Tensor tensor;
     Crossbar crossbar;
@@ -128,6 +149,7 @@ struct HwConfig {
     Launch launch;
     std::optional<Link> host_link, peer_link;  ///< absent: nothing can be placed there
     std::int64_t tdp_w{};
+    std::optional<Power> power;      ///< absent: the file gives no energies; nothing limits the clock
     std::vector<Leaf> stated_peaks;  ///< "peaks.fp16_tensor", "peaks.dram_bandwidth": checked, never used, not in the hash
     std::string hash;                ///< of the effective config, names and comments left out
     std::vector<Leaf> effective;     ///< every leaf, defaults included, in schema order

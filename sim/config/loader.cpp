@@ -7,70 +7,14 @@
 #include <fmt/format.h>
 
 #include "sim/config/peaks.h"
+#include "sim/config/power_section.h"
 #include "sim/config/reader.h"
 #include "sim/config/relations.h"
+#include "sim/config/section.h"
 
 namespace rafter::config {
 
 namespace {
-
-constexpr double kMost = 1e18;
-
-/// Reads a section of the file and notes every leaf of the effective config.
-class Section {
-public:
-    Section(const Value& value, std::vector<Leaf>& leaves) : map_(value), leaves_(leaves) {}
-    ~Section() { map_.finish(); }
-    Section(const Section&) = delete;
-    Section& operator=(const Section&) = delete;
-
-    std::int64_t count(const char* key, std::int64_t min = 1, std::int64_t max = 1'000'000'000) {
-        const Value v = map_.required(key);
-        const std::int64_t n = v.integer(min, max);
-        return note(v, fmt::format("{}", n)), n;
-    }
-    std::int64_t clk(const char* key, std::int64_t min = 0) { return whole(key, Unit::clk, static_cast<double>(min), 1e6); }
-    Bytes bytes(const char* key, double min = 1) { return Bytes(whole(key, Unit::bytes, min, kMost)); }
-    Hertz hertz(const char* key) { return Hertz(whole(key, Unit::hertz, 1e8, 1e10)); }
-    std::int64_t bits_per_s(const char* key) { return whole(key, Unit::bits_per_s, 1e6, 1e12); }
-    std::int64_t bytes_per_s(const char* key) { return whole(key, Unit::bytes_per_s, 1e6, 1e15); }
-    std::int64_t watts(const char* key) { return whole(key, Unit::watts, 1, 1e5); }
-    Femtoseconds time(const char* key) {
-        const Value v = map_.required(key);
-        const std::int64_t fs = v.whole(Unit::seconds, 0, 1, 1e15);
-        return note(v, fmt::format("{} fs", fs)), Femtoseconds(fs);
-    }
-    /// Where the file is silent the default stands in the effective config, as an estimate with its reason.
-    Femtoseconds time_or(const char* key, Femtoseconds fallback, const char* why) {
-        if (map_.optional(key).defined()) return time(key);
-        leaves_.push_back({fmt::format("{}.{}", map_.value().path(), key), fmt::format("{} fs", fallback.value),
-                           Standing::estimate, why, true});
-        return fallback;
-    }
-    std::int64_t count_or(const char* key, std::int64_t fallback, const char* why) {
-        if (map_.optional(key).defined()) return count(key, 0);
-        leaves_.push_back(
-            {fmt::format("{}.{}", map_.value().path(), key), fmt::format("{}", fallback), Standing::estimate, why, true});
-        return fallback;
-    }
-    std::string text(const char* key) {
-        const Value v = map_.required(key);
-        return note(v, v.text()), v.text();
-    }
-    Map& map() { return map_; }
-    void note(const Value& v, const std::string& canonical) {
-        if (v.defined()) leaves_.push_back({v.path(), canonical, v.standing(), v.source(), v.standing_given()});
-    }
-
-private:
-    std::int64_t whole(const char* key, Unit unit, double min, double max) {
-        const Value v = map_.required(key);
-        const std::int64_t n = v.whole(unit, min, max);
-        return note(v, fmt::format("{} {}", n, base_unit(unit))), n;
-    }
-    Map map_;
-    std::vector<Leaf>& leaves_;
-};
 
 void read_sm(const Value& value, HwConfig& gpu) {
     Section s(value, gpu.effective);
@@ -174,6 +118,7 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
         Section s(top.required("clock"), gpu.effective);
         gpu.boost = s.hertz("boost");
         gpu.tensor_peak = s.hertz("tensor_peak");
+        if (s.map().optional("locked").defined()) gpu.locked = s.hertz("locked");
     }
     {
         Section s(top.required("crossbar"), gpu.effective);
@@ -191,8 +136,6 @@ void read_clock_and_rest(Map& top, HwConfig& gpu) {
         gpu.launch.grid_sync = s.time("grid_sync");
         gpu.launch.cta_dispatch_clk = s.clk("cta_dispatch");
     }
-    Section s(top.required("power"), gpu.effective);
-    gpu.tdp_w = s.watts("tdp");
 }
 
 /// A link is named whole or not at all.
@@ -253,6 +196,7 @@ HwConfig read_gpu(const Document& document) {
     read_clock_and_rest(top, gpu);
     read_sm(top.required("sm"), gpu);
     read_tensor(top.required("tensor"), gpu);
+    read_power(top.required("power"), gpu);
     read_l2(top.required("l2"), gpu);
     read_dram(top.required("dram"), gpu);
     if (const Value links = top.optional("links"); links.defined()) read_links(links, gpu);

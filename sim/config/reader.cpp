@@ -123,7 +123,8 @@ double Value::quantity(Unit unit, double min, double max) const {
     const double number = parse_quantity(found, unit, problem);
     if (problem.empty() && (number < min || number > max)) {
         const bool clock = unit == Unit::hertz;
-        const std::string allowed = clock ? "100 MHz to 10 GHz" : fmt::format("{} to {} {}", min, max, base_unit(unit));
+        const std::string allowed =
+            clock && min == 1e8 ? "100 MHz to 10 GHz" : fmt::format("{} to {} {}", min, max, base_unit(unit));
         const std::string meant = clock ? with_fitting_unit(found, unit, min, max) : "";
         problem = fmt::format("'{}' is out of range; allowed: {}{}", found, allowed,
                               meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));

@@ -16,9 +16,9 @@
 
 namespace rafter::config {
 
-enum class Unit : std::uint8_t { bytes, bytes_per_s, hertz, seconds, bits_per_s, watts, clk, flops_per_s };
+enum class Unit : std::uint8_t { bytes, bytes_per_s, hertz, seconds, bits_per_s, watts, clk, flops_per_s, femtojoules };
 
-/// Number of a quantity in base units (B, B/s, Hz, s, bit/s, W, clk, FLOP/s). Errors: Error text without place in `error`.
+/// Number of a quantity in base units (B, B/s, Hz, s, bit/s, W, clk, FLOP/s, fJ). Errors: Error text without place in `error`.
 double parse_quantity(std::string_view text, Unit unit, std::string& error);
 std::string unit_names(Unit unit);      ///< "B, kB, MB, ..." for messages
 std::string_view base_unit(Unit unit);  ///< "B"

@@ -31,6 +31,15 @@ public:
         must(gpu_.tensor_peak <= gpu_.boost, "clock.tensor_peak", "clock.boost", "cannot be higher");
     }
 
+    void clock() const {
+        if (gpu_.locked) must(*gpu_.locked <= gpu_.boost, "clock.locked", "clock.boost", "cannot be higher");
+        if (!gpu_.power) return;
+        const Power& p = *gpu_.power;
+        must(p.static_w < p.limit_w, "power.static", "power.limit", "must be lower: nothing is left to work with");
+        must(p.clock_min <= gpu_.boost, "power.clock_min", "clock.boost", "cannot be higher");
+        must(p.clock_step <= p.clock_min, "power.clock_step", "power.clock_min", "cannot be larger");
+    }
+
     void l2() const {
         const L2& l = gpu_.l2;
         must(l.partitions <= l.slices, "l2.partitions", "l2.slices", "cannot be more");
@@ -95,6 +104,7 @@ void check_relations(const Value& root, const HwConfig& gpu) {
     const Relations relations(root, gpu);
     relations.sm();
     relations.tensor();
+    relations.clock();
     relations.l2();
     relations.dram();
 }

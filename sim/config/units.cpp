@@ -56,6 +56,9 @@ constexpr std::array kUnits{
     UnitName{"GFLOP/s", Unit::flops_per_s, 1e9},
     UnitName{"TFLOP/s", Unit::flops_per_s, 1e12},
     UnitName{"PFLOP/s", Unit::flops_per_s, 1e15},
+    UnitName{"fJ", Unit::femtojoules, 1},
+    UnitName{"pJ", Unit::femtojoules, 1e3},
+    UnitName{"nJ", Unit::femtojoules, 1e6},
 };
 
 /// Spellings that people write and the one we take.
@@ -121,13 +124,13 @@ bool read_number(std::string_view text, double& number, std::string_view& rest) 
 }  // namespace
 
 std::string_view unit_kind(Unit unit) {
-    constexpr std::array<std::string_view, 8> kinds{"size",      "bandwidth", "frequency", "time",
-                                                    "data rate", "power",     "clocks",    "compute rate"};
+    constexpr std::array<std::string_view, 9> kinds{"size",  "bandwidth", "frequency",    "time",  "data rate",
+                                                    "power", "clocks",    "compute rate", "energy"};
     return kinds[static_cast<std::size_t>(unit)];
 }
 
 std::string_view base_unit(Unit unit) {
-    constexpr std::array<std::string_view, 8> bases{"B", "B/s", "Hz", "s", "bit/s", "W", "clk", "FLOP/s"};
+    constexpr std::array<std::string_view, 9> bases{"B", "B/s", "Hz", "s", "bit/s", "W", "clk", "FLOP/s", "fJ"};
     return bases[static_cast<std::size_t>(unit)];
 }
 

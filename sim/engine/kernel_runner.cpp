@@ -51,11 +51,11 @@ std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel) {
 }
 
 KernelRunner::KernelRunner(const config::HwConfig& gpu, const RunOptions& options)
-    : gpu_(gpu), options_(options), machine_(gpu) {}
+    : gpu_(gpu), options_(options), machine_(gpu), clock_(gpu.locked.value_or(gpu.boost)) {}
 
 const machine::KernelMeasurement& KernelRunner::run(const program::Kernel& kernel, const StartState& start, Femtoseconds gap) {
     if (options_.exact) return latest_ = simulate(kernel, start, gap);
-    const std::string key = fmt::format("{}|{}|{}", kernel.signature, gap.value, start.key());
+    const std::string key = fmt::format("{}|{}|{}|{}", kernel.signature, clock_.value, gap.value, start.key());
     const auto known = memo_.find(key);
     if (known != memo_.end()) return known->second;
     return memo_.emplace(key, simulate(kernel, start, gap)).first->second;
@@ -73,6 +73,7 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
     run.kernel = &kernel;
     run.buffers = assign_addresses(kernel);
     run.launch_gap = gap;
+    run.clock = clock_;
     run.ctas_per_sm = resident;
     run.l1_lines = l1_lines(kernel.resources, resident, gpu_.sm);
     run.steady = !options_.exact;

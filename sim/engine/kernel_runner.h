@@ -20,6 +20,9 @@ public:
     /// remembered one unless --exact.
     const machine::KernelMeasurement& run(const program::Kernel& kernel, const StartState& start, Femtoseconds gap);
 
+    /// The core's clock from here on; the SMs' top clocks hold as well.
+    void set_clock(Hertz clock) { clock_ = clock; }
+
     std::int64_t simulated() const { return simulated_; }
     std::int64_t events() const { return events_; }
     std::int64_t line_requests() const { return line_requests_; }
@@ -36,6 +39,7 @@ private:
     machine::Machine machine_;
     std::unordered_map<std::string, machine::KernelMeasurement> memo_;
     machine::KernelMeasurement latest_;
+    Hertz clock_;
     static double share(std::int64_t part, std::int64_t all) {
         return all == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(all);
     }

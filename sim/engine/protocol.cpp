@@ -25,6 +25,13 @@ const std::vector<std::string>& caches_names() {
     return names;
 }
 
+const std::vector<std::string>& data_names() {
+    static const std::vector<std::string> names{"random", "zeros"};
+    return names;
+}
+
+std::string_view name(Data data) { return data_names()[static_cast<std::size_t>(data)]; }
+std::optional<Data> parse_data(std::string_view text) { return parse<Data>(data_names(), text); }
 std::string_view name(LaunchMode mode) { return launch_names()[static_cast<std::size_t>(mode)]; }
 std::string_view name(Caches caches) { return caches_names()[static_cast<std::size_t>(caches)]; }
 std::optional<LaunchMode> parse_launch(std::string_view text) { return parse<LaunchMode>(launch_names(), text); }

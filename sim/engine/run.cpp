@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/governor.h"
 #include "sim/engine/kernel_runner.h"
 #include "sim/engine/l2_state.h"
 #include "sim/lowering/lower.h"
@@ -47,9 +48,29 @@ void add(stats::KernelResult& result, const machine::KernelMeasurement& measured
     result.launch += gap * times;
     for (std::size_t i = 0; i < stats::kCauses; ++i) result.causes[i] += measured.causes[i] * times;
     result.traffic += measured.traffic * times;
+    result.lanes += measured.lanes * times;
+    result.clock = measured.clock;
     result.line_requests += measured.line_requests * times;
     result.events += measured.events * times;
     result.resident += measured.resident * times;
+}
+
+/// Sums a layer's kernels.
+void close_layer(stats::LayerResult& row, const config::HwConfig& gpu, const Protocol& protocol) {
+    const std::int64_t chain = row.parallelism.chain_length;
+    const stats::KernelResult* longest = nullptr;
+    for (auto& kernel : row.kernels) {
+        kernel.parallelism.busy_sms =
+            static_cast<double>(kernel.resident.value) / static_cast<double>(std::max<std::int64_t>(1, kernel.time.value));
+        for (std::size_t i = 0; i < stats::kCauses; ++i) row.causes[i] += kernel.causes[i];
+        row.traffic += kernel.traffic;
+        kernel.energy = energy_of(kernel, gpu, protocol);
+        row.energy += kernel.energy;
+        if (longest == nullptr || kernel.time > longest->time) longest = &kernel;
+    }
+    if (longest != nullptr) row.parallelism = longest->parallelism, row.clock = longest->clock;
+    row.parallelism.chain_length = chain;
+    stats::finish_layer(row, gpu);
 }
 
 /// The first pass finds the L2 empty, the second as the first has left it; the third shows whether that repeats itself.
@@ -70,6 +91,7 @@ private:
     void run_phases();
     void forget_results();
     void run_phase(const workload::Phase& phase);
+    void simulate_phase(const workload::Phase& phase, Hertz clock);
     void run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer);
     Femtoseconds run_layer(const workload::Layer& layer, stats::LayerResult& result);
     void launch(const lowering::Launch& launch, stats::KernelResult& result, bool first);
@@ -85,6 +107,7 @@ private:
     L2State l2_;
     stats::RunResult result_;
     std::int64_t done_{0}, total_{0}, launched_{0};
+    bool warming_up_{false};
     std::int64_t copy_{0};  ///< of the parameters, in this pass
     Femtoseconds step_time_{};
     Bytes step_kv_{};
@@ -127,6 +150,7 @@ stats::KernelResult Run::describe(const program::Kernel& kernel) const {
     result.count = 0;
     result.grid = kernel.grid;
     result.tensor = kernel.tensor;
+    result.dtype = kernel.dtype;
     result.threads = kernel.resources.threads;
     result.registers_per_thread = kernel.resources.registers_per_thread;
     result.shared_memory_bytes = kernel.resources.shared_memory.value;
@@ -202,12 +226,37 @@ void Run::run_block(const workload::Phase& phase, const workload::Block& block, 
     }
 }
 
+/// At the highest clock that the power limit allows, each attempt a simulation of its own. Passes that only prepare the L2 run at
+/// the top clock: what they leave there hardly depends on it.
 void Run::run_phase(const workload::Phase& phase) {
+    const Hertz top = gpu_.locked.value_or(gpu_.boost);
+    const std::size_t first = result_.layers.size();
+    const L2State l2 = l2_;
+    const std::int64_t launched = launched_, done = done_;
+    simulate_phase(phase, top);
+    if (!gpu_.power || gpu_.locked || warming_up_) return;
+    PhaseGovernor governor(*gpu_.power, options_.protocol, top);
+    const auto layers = [&] { return std::span<const stats::LayerResult>(result_.layers).subspan(first); };
+    for (auto clock = governor.next(layers(), top); clock; clock = governor.next(layers(), *clock)) {
+        result_.layers.resize(first);
+        result_.phases.pop_back();
+        l2_ = l2, launched_ = launched, done_ = done;
+        simulate_phase(phase, *clock);
+    }
+    if (!governor.within())
+        result_.notes.push_back(
+            fmt::format("power: phase {} is above the limit of {} W at the lowest clock", phase.name, gpu_.power->limit_w));
+}
+
+void Run::simulate_phase(const workload::Phase& phase, Hertz clock) {
+    runner_.set_clock(clock);
     const std::size_t first = result_.layers.size();
     open_layers(phase);
     stats::PhaseResult result;
     result.name = phase.name;
     result.steps = phase.steps;
+    result.clock = clock;
+    result.clock_by = gpu_.locked ? "locked" : clock < gpu_.boost ? "power" : "boost";
     for (std::int64_t step = 0; step < phase.steps; ++step) {
         step_time_ = Femtoseconds{};
         step_kv_ = Bytes{};
@@ -219,23 +268,11 @@ void Run::run_phase(const workload::Phase& phase) {
         result.time += step_time_;
         if (phase.kv_growth > 0) result.step_results.push_back({step, step_context_, step_time_, step_kv_});
     }
-    result_.phases.push_back(std::move(result));
-}
-
-/// Sums a layer's kernels.
-void close_layer(stats::LayerResult& row, const config::HwConfig& gpu) {
-    const std::int64_t chain = row.parallelism.chain_length;
-    const stats::KernelResult* longest = nullptr;
-    for (auto& kernel : row.kernels) {
-        kernel.parallelism.busy_sms =
-            static_cast<double>(kernel.resident.value) / static_cast<double>(std::max<std::int64_t>(1, kernel.time.value));
-        for (std::size_t i = 0; i < stats::kCauses; ++i) row.causes[i] += kernel.causes[i];
-        row.traffic += kernel.traffic;
-        if (longest == nullptr || kernel.time > longest->time) longest = &kernel;
+    for (std::size_t i = first; i < result_.layers.size(); ++i) {
+        close_layer(result_.layers[i], gpu_, options_.protocol);
+        result.energy += result_.layers[i].energy;
     }
-    if (longest != nullptr) row.parallelism = longest->parallelism;
-    row.parallelism.chain_length = chain;
-    stats::finish_layer(row, gpu);
+    result_.phases.push_back(std::move(result));
 }
 
 void Run::run_phases() {
@@ -258,6 +295,7 @@ void Run::prepare_caches() {
     }
     if (protocol.caches != Caches::warm && protocol.caches != Caches::weights_cold) return;
     const std::int64_t passes = warm_up_passes();
+    warming_up_ = true;
     for (std::int64_t pass = passes; pass > 0; --pass) {
         const L2State before = l2_;
         if (protocol.caches == Caches::weights_cold) copy_ = pass % protocol.weight_copies;
@@ -266,6 +304,7 @@ void Run::prepare_caches() {
         if (protocol.caches == Caches::warm && l2_ == before) break;
     }
     copy_ = 0;
+    warming_up_ = false;
 }
 
 /// Passes that can make a difference to the one reported. (E.4)
@@ -300,11 +339,12 @@ stats::RunResult Run::execute() {
     result_.dims = model_.dims;
     result_.launch = std::string(name(options_.protocol.launch));
     result_.caches = std::string(name(options_.protocol.caches));
+    result_.passes = options_.protocol.passes;
+    result_.data = std::string(name(options_.protocol.data));
     result_.notes = model_.notes;
     for (const auto& consumer : model_.memory()) result_.memory.push_back({consumer.name, consumer.size});
     prepare_caches();
     run_phases();
-    for (auto& layer : result_.layers) close_layer(layer, gpu_);
     auto& simulator = result_.simulator;
     simulator.events = runner_.events();
     simulator.line_requests = runner_.line_requests();

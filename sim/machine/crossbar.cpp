@@ -57,18 +57,22 @@ Crossbar::Crossbar(const sc_core::sc_module_name& name, const config::HwConfig& 
       placement_(static_cast<std::uint64_t>(gpu.l2.slices), static_cast<std::uint64_t>(gpu.l2.copies() ? gpu.l2.partitions : 1)),
       sm_partition_(partition_of_sms(gpu.sm.count, gpu.l2.partitions)),
       slice_partition_(partition_of(gpu.l2.slices, gpu.l2.partitions)),
-      link_sector_(gpu.l2.copies() ? port_time(gpu.l2.link_bytes_per_clk, gpu.boost) : 1),
-      read_sector_(port_time(gpu.crossbar.sm_read_bytes_per_clk, gpu.boost)),
-      write_sector_(port_time(gpu.crossbar.sm_write_bytes_per_clk, gpu.boost)),
       host_link_(link_of(gpu.host_link)),
-      peer_link_(link_of(gpu.peer_link)),
-      near_(clocks(gpu.l2.latency_near_clk, gpu.boost).value),
-      far_(clocks(gpu.l2.latency_far_clk, gpu.boost).value) {
+      peer_link_(link_of(gpu.peer_link)) {
+    set_clock(gpu, gpu.boost);
     read_ports_.assign(sms.size(), model::Calendar(read_sector_ * 4));
     write_ports_.assign(sms.size(), model::Calendar(write_sector_ * 4));
     links_.assign(static_cast<std::size_t>(gpu.l2.partitions),
                   model::Calendar(link_sector_ * 64, 1024));  // fast and asked far ahead: wide buckets
     for (std::size_t i = 0; i < sms.size(); ++i) sms[i].register_b_transport(this, &Crossbar::b_transport, static_cast<int>(i));
+}
+
+void Crossbar::set_clock(const config::HwConfig& gpu, Hertz clk) {
+    link_sector_ = gpu.l2.copies() ? port_time(gpu.l2.link_bytes_per_clk, clk) : 1;
+    read_sector_ = port_time(gpu.crossbar.sm_read_bytes_per_clk, clk);
+    write_sector_ = port_time(gpu.crossbar.sm_write_bytes_per_clk, clk);
+    near_ = clocks(gpu.l2.latency_near_clk, clk).value;
+    far_ = clocks(gpu.l2.latency_far_clk, clk).value;
 }
 
 // Asking a socket for its target costs more than the call.

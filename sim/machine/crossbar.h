@@ -26,6 +26,8 @@ public:
     const model::Placement& placement() const { return placement_; }
     std::uint32_t partition_of_sm(std::size_t sm) const { return sm_partition_[sm]; }
     void reset();
+    /// The clock of ports, links and latencies; that of the GPU file until then.
+    void set_clock(const config::HwConfig& gpu, Hertz clk);
     std::int64_t link_read_bytes() const { return over_links(&model::Link::read_bytes); }
     std::int64_t link_write_bytes() const { return over_links(&model::Link::write_bytes); }
     std::int64_t read_bytes() const { return read_bytes_; }
@@ -52,10 +54,10 @@ private:
     std::vector<model::Calendar> read_ports_, write_ports_;
     std::vector<model::Calendar> links_;  ///< into each partition, from the others
     std::vector<std::uint32_t> sm_partition_, slice_partition_;
-    Fs link_sector_;
-    Fs read_sector_, write_sector_;  ///< port time of a 32-byte sector
+    Fs link_sector_{1};
+    Fs read_sector_{1}, write_sector_{1};  ///< port time of a 32-byte sector
     std::optional<model::Link> host_link_, peer_link_;
-    Fs near_, far_;  ///< load-to-use latency of an L2 hit
+    Fs near_{0}, far_{0};  ///< load-to-use latency of an L2 hit
     Request line_;
     std::int64_t read_bytes_{0}, write_bytes_{0};
 };

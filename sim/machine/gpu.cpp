@@ -33,6 +33,10 @@ Gpu::Gpu(const sc_core::sc_module_name& name, const config::HwConfig& gpu)
 }
 
 void Gpu::reset(const KernelRun& run) {
+    clk_ = std::min(run.kernel->tensor ? gpu_.tensor_peak : gpu_.boost, run.clock);
+    const Hertz core = std::min(gpu_.boost, run.clock);
+    crossbar_.set_clock(gpu_, core);
+    for (auto& slice : slices_) slice->set_clock(gpu_, core);
     crossbar_.reset();
     dram_.reset();
     for (auto& slice : slices_) slice->reset();
@@ -43,7 +47,7 @@ void Gpu::reset(const KernelRun& run) {
     SmKernel launch;
     launch.epoch = static_cast<Fs>(sc_core::sc_time_stamp().value());
     launch.start = run.launch_gap.value;
-    launch.clk = run.kernel->tensor ? gpu_.tensor_peak : gpu_.boost;
+    launch.clk = clk_;
     launch.slots = run.ctas_per_sm;
     launch.l1_lines = run.l1_lines;
     for (auto& sm : sms_) sm->begin_kernel(launch);
@@ -101,6 +105,8 @@ KernelMeasurement Gpu::measure(const KernelRun& run) const {
     result.time = Femtoseconds(total.time);
     result.causes = total.causes;
     result.traffic = total.traffic;
+    result.lanes = total.lanes;
+    result.clock = clk_;
     result.resident = Femtoseconds(total.resident);
     result.line_requests = total.lines;
     result.events = total.events;

@@ -46,6 +46,7 @@ private:
     std::vector<std::unique_ptr<L2Slice>> slices_;
     Dram dram_;
     model::Tally left_out_;
+    Hertz clk_{};  ///< of the SMs in this kernel
 };
 
 }  // namespace rafter::machine

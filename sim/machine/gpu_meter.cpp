@@ -18,6 +18,7 @@ model::Tally Gpu::simulated(Fs now) const {
         tally.traffic.l1_read += Bytes(counters.l1_read + sm->shared_bytes());
         tally.shared += sm->shared_bytes();
         tally.traffic.l1_write += Bytes(counters.l1_write);
+        tally.lanes += sm->lane_work();
         tally.resident += sm->resident_time(now);
     }
     tally.traffic.l2_read = Bytes(crossbar_.read_bytes());
@@ -100,7 +101,7 @@ void Gpu::hold_to_peak(const program::Kernel& kernel) {
     constexpr Count kFemto = 1'000'000'000'000'000;
     const auto sms = static_cast<std::int64_t>(sms_.size());
     const Count flop_per_s = static_cast<Count>(flop_per_clk(gpu_, kernel.dtype, kernel.tensor)) * static_cast<Count>(sms) *
-                             static_cast<Count>((kernel.tensor ? gpu_.tensor_peak : gpu_.boost).value);
+                             static_cast<Count>(clk_.value);
     const auto least = static_cast<Fs>((2 * macs * kFemto + flop_per_s - 1) / flop_per_s);
     const Fs missing = grid_.start() + least - grid_.end() - left_out_.time;
     if (missing <= 0) return;

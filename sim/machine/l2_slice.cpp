@@ -9,8 +9,8 @@ namespace rafter::machine {
 namespace {
 
 /// (L2.4): each slice serves its share of the chip's sustained bandwidth.
-Fs sector_service(const config::HwConfig& gpu) {
-    const Femtoseconds all = clocks(program::kSectorBytes * gpu.l2.slices, gpu.boost);
+Fs sector_service(const config::HwConfig& gpu, Hertz clk) {
+    const Femtoseconds all = clocks(program::kSectorBytes * gpu.l2.slices, clk);
     return std::max<Fs>(1, ceil_div(all.value, gpu.l2.bytes_per_clk));
 }
 
@@ -33,7 +33,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::H
       dram("dram"),
       index_(index),
       placement_(placement),
-      sector_service_(sector_service(gpu)),
+      sector_service_(sector_service(gpu, gpu.boost)),
       write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
       bandwidth_(sector_service_ * 4),
       tags_(lines_per_slice(gpu.l2), gpu.l2.ways, granule_sectors(gpu.dram)) {
@@ -107,6 +107,8 @@ Fs L2Slice::write_back(const model::TagArray::Outcome& outcome, Fs at) {
     dram_->b_transport(eviction_, delay);
     return eviction_.time - write_queue_;
 }
+
+void L2Slice::set_clock(const config::HwConfig& gpu, Hertz clk) { sector_service_ = sector_service(gpu, clk); }
 
 void L2Slice::reset() {
     bandwidth_.reset();

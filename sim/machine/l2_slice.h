@@ -19,6 +19,7 @@ public:
     tlm_utils::simple_initiator_socket<L2Slice> dram;
 
     void reset();
+    void set_clock(const config::HwConfig& gpu, Hertz clk);
     /// Marks a line as held and last used at `when` (before the kernel: negative).
     void install(std::uint64_t local, bool dirty, Fs when);
     const model::TagArray& tags() const { return tags_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct KernelRun {
     std::vector<program::Buffer> buffers;  ///< one per argument; equal ids share an address
     std::vector<WarmRange> warm;
     Femtoseconds launch_gap{};
+    Hertz clock{
+        std::numeric_limits<std::int64_t>::max()};  ///< most that the core (SMs, crossbar, L2) runs at; the DRAM has its own
     std::int64_t ctas_per_sm{1};
     std::int64_t l1_lines{0};  ///< what the shared-memory carve-out leaves
     bool steady{true};         ///< leave out what repeats (docs/model/steady.md)
@@ -39,6 +42,8 @@ struct KernelMeasurement {
     Femtoseconds time{};         ///< launch gap included
     stats::CauseTimes causes{};  ///< sum = time x SMs
     stats::Traffic traffic;
+    stats::LaneWork lanes;
+    Hertz clock{};            ///< of the SMs
     Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
     std::int64_t line_requests{0}, events{0};
     std::int64_t units{0};                                                     ///< CTAs, or tiles of persistent ones

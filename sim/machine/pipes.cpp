@@ -42,6 +42,7 @@ void Pipes::begin_kernel(Hertz clk) {
     shared_latency_ = clocks(gpu_.sm.shared_latency_clk, clk).value;
     for (model::Pipe* pipe : {&tensor_, &fma_, &integer_, &sfu_, &shared_, &issue_}) pipe->reset();
     shared_bytes_ = 0;
+    lanes_ = {};
 }
 
 /// Time of `amount` operations at `per_clk` operations a clock, rounded up to a femtosecond.
@@ -62,7 +63,16 @@ Pipes::Done Pipes::mma(const program::Mma& mma, Fs now) {
     return done;
 }
 
+void Pipes::count(const program::Vector& work) {
+    std::int64_t& flops = work.dtype == DType::fp64                                  ? lanes_.fp64_flops
+                          : (work.dtype == DType::fp16 || work.dtype == DType::bf16) ? lanes_.fp16_flops
+                                                                                     : lanes_.fp32_flops;
+    flops += 2 * work.fma;
+    lanes_.operations += work.integer + work.sfu;
+}
+
 Pipes::Done Pipes::vector(const program::Vector& work, Fs now) {
+    count(work);
     Done done{now + work.chain * fma_latency_, Cause::dependency};
     if (work.fma > 0) extend(done, fma_.reserve(now, at_rate(2 * work.fma, flop_per_clk(gpu_, work.dtype, false))), Cause::fma);
     if (work.integer > 0) extend(done, integer_.reserve(now, at_rate(work.integer, gpu_.sm.int32_ops_per_clk)), Cause::fma);

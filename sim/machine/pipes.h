@@ -8,6 +8,7 @@
 #include "sim/model/calendar.h"
 #include "sim/program/cta.h"
 #include "sim/stats/cause.h"
+#include "sim/stats/result.h"
 
 namespace rafter::machine {
 
@@ -40,8 +41,10 @@ public:
     /// Latest busy period of each pipe, in the order in which time is charged to them.
     std::array<Busy, 4> busy() const;
     std::int64_t shared_bytes() const { return shared_bytes_; }
+    const stats::LaneWork& lane_work() const { return lanes_; }
 
 private:
+    void count(const program::Vector& work);
     Fs at_rate(std::int64_t amount, std::int64_t per_clk) const;
 
     const config::HwConfig& gpu_;
@@ -49,6 +52,7 @@ private:
     Fs barrier_{0}, tensor_latency_{0}, fma_latency_{0}, shared_latency_{0};
     model::Pipe tensor_, fma_, integer_, sfu_, shared_, issue_;
     std::int64_t shared_bytes_{0};
+    stats::LaneWork lanes_;
 };
 
 }  // namespace rafter::machine

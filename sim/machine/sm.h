@@ -55,6 +55,7 @@ public:
     bool used() const { return ran_ > 0; }  ///< has had a CTA
     const LoadStoreUnit::Counters& memory_counters() const { return load_store_.counters(); }
     std::int64_t shared_bytes() const { return pipes_.shared_bytes(); }
+    const stats::LaneWork& lane_work() const { return pipes_.lane_work(); }
     std::int64_t events() const { return events_; }
 
 private:

@@ -22,6 +22,10 @@ void for_each_count(Tally& mine, const Tally& o, Change change) {
     change(mine.traffic.hbm_write.value, o.traffic.hbm_write.value);
     change(mine.traffic.link_read.value, o.traffic.link_read.value);
     change(mine.traffic.link_write.value, o.traffic.link_write.value);
+    change(mine.lanes.fp64_flops, o.lanes.fp64_flops);
+    change(mine.lanes.fp32_flops, o.lanes.fp32_flops);
+    change(mine.lanes.fp16_flops, o.lanes.fp16_flops);
+    change(mine.lanes.operations, o.lanes.operations);
     change(mine.resident, o.resident);
     change(mine.lines, o.lines);
     change(mine.events, o.events);
@@ -58,6 +62,7 @@ Tally Tally::of_steps() const {
     for (Bytes Traffic::*bytes : {&Traffic::l1_write, &Traffic::l2_read, &Traffic::l2_write, &Traffic::hbm_read,
                                   &Traffic::hbm_write, &Traffic::link_read, &Traffic::link_write})
         exact.traffic.*bytes = Bytes(scale((traffic.*bytes).value));
+    exact.lanes = {scale(lanes.fp64_flops), scale(lanes.fp32_flops), scale(lanes.fp16_flops), scale(lanes.operations)};
     return exact;
 }
 

@@ -15,6 +15,7 @@ struct Tally {
     std::int64_t progress{0};    ///< of what repeats: loop steps, or line requests
     stats::CauseTimes causes{};  ///< over all SMs
     stats::Traffic traffic;
+    stats::LaneWork lanes;
     Fs resident{0};                        ///< time with a CTA, summed over the SMs
     std::int64_t lines{0}, events{0};      ///< requests beyond the L1; wake-ups
     std::int64_t fills{0};                 ///< lines that entered the L2

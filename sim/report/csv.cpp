@@ -10,13 +10,16 @@ namespace rafter::report {
 
 namespace {
 
-constexpr std::array<std::string_view, 33> kColumns{"phase",
+constexpr std::array<std::string_view, 36> kColumns{"phase",
                                                     "name",
                                                     "op",
                                                     "family",
                                                     "dtype",
                                                     "count",
                                                     "time_s",
+                                                    "clock_hz",
+                                                    "energy_j",
+                                                    "average_power_w",
                                                     "macs",
                                                     "flops",
                                                     "l1_read_bytes",
@@ -81,6 +84,13 @@ std::string record(const stats::LayerResult& l) {
     const auto& p = l.parallelism;
     Row row;
     row.text(l.phase).text(l.name).text(l.op).text(l.family).text(name(l.dtype)).number(l.count).number(seconds(l.time));
+    const double joules = l.energy.total();
+    row.number(l.clock.value);
+    // Empty where the GPU file gives no energies.
+    if (joules > 0)
+        row.number(joules).number(joules / seconds(l.time));
+    else
+        row.raw("").raw("");
     row.raw(count(l.macs)).raw(count(l.flops));
     for (const Bytes b : {t.l1_read, t.l1_write, t.l2_read, t.l2_write, t.hbm_read, t.hbm_write, t.link_read, t.link_write,
                           l.algorithmic_read, l.algorithmic_write})

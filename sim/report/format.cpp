@@ -34,6 +34,12 @@ std::string human_bytes(Bytes b) { return scaled(static_cast<double>(b.value), "
 
 std::string human_count(double n) { return scaled(n, ""); }
 
+std::string human_energy(double joules) {
+    if (joules < 1e-3) return fmt::format("{:.3g} uJ", joules * 1e6);
+    if (joules < 1) return fmt::format("{:.3g} mJ", joules * 1e3);
+    return scaled(joules, "J");
+}
+
 std::string human_ratio(double r) {
     if (r >= 99'999.5) return human_count(r);
     return r >= 99.95 ? fmt::format("{:.0f}", r) : fmt::format("{:.3g}", r);

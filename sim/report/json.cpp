@@ -31,6 +31,19 @@ void add_traffic(Json& json, const stats::Traffic& t) {
     json["link_write_bytes"] = t.link_write.value;
 }
 
+/// Joules in all and by where they went, watts over `time`; null where the GPU file gives no energies.
+void add_energy(Json& json, const stats::Energy& e, Femtoseconds time) {
+    const double total = e.total();
+    if (total <= 0) {
+        json["energy_j"] = json["average_power_w"] = json["energy"] = nullptr;
+        return;
+    }
+    json["energy_j"] = total;
+    json["average_power_w"] = total / seconds(time);
+    json["energy"] = {{"static_j", e.static_j}, {"clock_j", e.clock_j}, {"tensor_j", e.tensor_j}, {"vector_j", e.vector_j},
+                      {"l1_j", e.l1_j},         {"l2_j", e.l2_j},       {"dram_j", e.dram_j},     {"link_j", e.link_j}};
+}
+
 /// Shares of SM time, summing to 1.
 Json causes(const stats::CauseTimes& times) {
     Json json = Json::object();
@@ -60,10 +73,12 @@ Json kernel(const stats::KernelResult& k) {
     json["ctas_per_sm"] = k.ctas_per_sm;
     json["time_s"] = seconds(k.time);
     json["launch_s"] = seconds(k.launch);
+    json["clock_hz"] = k.clock.value;
     json["tensor"] = k.tensor;
     json["issued_macs"] = number(k.issued_macs);
     json["line_requests"] = k.line_requests;
     add_traffic(json, k.traffic);
+    add_energy(json, k.energy, k.time);
     json["causes"] = causes(k.causes);
     json["parallelism"] = parallelism(k.parallelism);
     return json;
@@ -78,9 +93,11 @@ Json layer(const stats::LayerResult& l) {
     json["dtype"] = std::string(name(l.dtype));
     json["count"] = l.count;
     json["time_s"] = seconds(l.time);
+    json["clock_hz"] = l.clock.value;
     json["macs"] = number(l.macs);
     json["flops"] = number(l.flops);
     add_traffic(json, l.traffic);
+    add_energy(json, l.energy, l.time);
     json["algorithmic_read_bytes"] = l.algorithmic_read.value;
     json["algorithmic_write_bytes"] = l.algorithmic_write.value;
     json["arithmetic_intensity_flop_per_byte"] = l.arithmetic_intensity;
@@ -120,6 +137,9 @@ Json phases(const stats::RunResult& result) {
     Json all = Json::array();
     for (const auto& p : result.phases) {
         Json json{{"name", p.name}, {"steps", p.steps}, {"time_s", seconds(p.time)}};
+        json["clock_hz"] = p.clock.value;
+        json["clock_by"] = p.clock_by;
+        add_energy(json, p.energy, p.time);
         json["step_results"] = Json::array();
         for (const auto& s : p.step_results) {
             json["step_results"].push_back({{"step", s.step},
@@ -152,10 +172,13 @@ std::string json(const stats::RunResult& result) {
     json["gpu"] = gpu(result.gpu);
     json["workload"] = {
         {"name", result.workload_name}, {"family", result.workload_family}, {"dims", result.dims}, {"notes", result.notes}};
-    json["options"] = {{"launch", result.launch}, {"caches", result.caches}};
+    json["options"] = {{"launch", result.launch}, {"caches", result.caches}, {"data", result.data}, {"passes", result.passes}};
     Json totals{
         {"time_s", seconds(result.total_time())}, {"macs", number(result.total_macs())}, {"flops", number(result.total_flops())}};
     add_traffic(totals, result.total_traffic());
+    add_energy(totals, result.total_energy(), result.total_time());
+    totals["peak_power_w"] = result.gpu.power ? Json(result.peak_w()) : Json(nullptr);
+    totals["power_limit_w"] = result.gpu.power ? Json(result.gpu.power->limit_w) : Json(nullptr);
     json["totals"] = totals;
     json["phases"] = phases(result);
     json["layers"] = Json::array();

@@ -35,6 +35,7 @@ void write_file(const std::string& path, const std::string& content, bool force)
 std::string human_time(Femtoseconds t);
 std::string human_bytes(Bytes b);
 std::string human_count(double n);
+std::string human_energy(double joules);
 std::string human_ratio(double r);  ///< three digits, no exponent: "0.75", "152", "1404", "573 k"
 
 }  // namespace rafter::report

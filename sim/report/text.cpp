@@ -22,6 +22,7 @@ private:
     void waits();
     void parallelism();
     void reuse();
+    void power();
     void why();
     void totals();
     void phase(const stats::PhaseResult& phase);
@@ -143,6 +144,39 @@ void Writer::reuse() {
     });
 }
 
+/// "tensor 41, L2 22, ...": where the joules went, in percent, largest first.
+std::string spent(const stats::Energy& e) {
+    std::vector<std::pair<const char*, double>> parts{{"static", e.static_j}, {"clock", e.clock_j}, {"tensor", e.tensor_j},
+                                                      {"vector", e.vector_j}, {"L1", e.l1_j},       {"L2", e.l2_j},
+                                                      {"DRAM", e.dram_j},     {"link", e.link_j}};
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::string text;
+    for (const auto& [name, joules] : parts) {
+        const double percent = 100 * joules / e.total();
+        if (percent >= 0.5) text += fmt::format("{}{} {:.0f}", text.empty() ? "" : ", ", name, percent);
+    }
+    return text;
+}
+
+void Writer::power() {
+    if (!result_.gpu.power) return;
+    heading(fmt::format("What does it draw?  (limit {} W, {} data; energy in %)", result_.gpu.power->limit_w, result_.data));
+    constexpr const char* row = "  {:<{}} {:>9} {:>7} {:>10}  {}\n";
+    const auto line = [&](const std::string& name, const std::string& clock, const stats::Energy& e, Femtoseconds time) {
+        out_ += fmt::format(row, name, width_, clock, fmt::format("{:.0f} W", e.total() / seconds(time)), human_energy(e.total()),
+                            spent(e));
+    };
+    each_layer([&](const stats::LayerResult& l) {
+        line(l.name, fmt::format("{:.0f} MHz", static_cast<double>(l.clock.value) / 1e6), l.energy, l.time);
+    });
+    if (result_.layers.size() > 1) line("(all layers)", "", result_.total_energy(), result_.total_time());
+    for (const auto& p : result_.phases) {
+        if (p.clock_by == "boost") continue;
+        const std::string why = p.clock_by == "power" ? "the power limit lowers the clock to" : "the clock is locked at";
+        out_ += fmt::format("  phase {}: {} {:.0f} MHz\n", p.name, why, static_cast<double>(p.clock.value) / 1e6);
+    }
+}
+
 void Writer::why() {
     heading("Why");
     each_layer([&](const stats::LayerResult& l) { out_ += fmt::format("  {}: {}\n", l.name, l.sentence); });
@@ -207,6 +241,7 @@ std::string Writer::write() {
     waits();
     parallelism();
     reuse();
+    power();
     why();
     totals();
     out_ += "\n" + roofline_chart(result_);

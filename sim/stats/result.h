@@ -21,6 +21,24 @@ struct Traffic {
     Traffic operator*(std::int64_t n) const;
 };
 
+/// Work of the vector lanes, a thread's operations.
+struct LaneWork {
+    std::int64_t fp64_flops{0}, fp32_flops{0}, fp16_flops{0};
+    std::int64_t operations{0};  ///< integer and special functions
+    LaneWork& operator+=(const LaneWork& o);
+    LaneWork operator*(std::int64_t n) const;
+};
+
+/// Joules by where they went. docs/model/power.md, (P.1).
+struct Energy {
+    double static_j{0};  ///< leakage, idle DRAM, the board
+    double clock_j{0};   ///< clock distribution
+    double tensor_j{0}, vector_j{0}, l1_j{0}, l2_j{0}, dram_j{0}, link_j{0};
+    double total() const { return static_j + clock_j + tensor_j + vector_j + l1_j + l2_j + dram_j + link_j; }
+    Energy& operator+=(const Energy& o);
+    Energy operator*(double n) const;
+};
+
 struct Parallelism {
     std::int64_t ctas{};
     double waves{};                ///< ctas / (SMs x resident CTAs per SM)
@@ -35,12 +53,16 @@ struct KernelResult {
     std::int64_t count{1};
     std::int64_t grid{};
     bool tensor{false};  ///< multiplies on tensor cores
+    DType dtype{DType::fp16};
+    Hertz clock{};  ///< of the SMs
     std::int64_t threads{}, registers_per_thread{}, shared_memory_bytes{}, ctas_per_sm{};
     Femtoseconds time{};      ///< launch gap included
     Femtoseconds launch{};    ///< the launch gap's share
     Femtoseconds resident{};  ///< time with a CTA, summed over the SMs
     CauseTimes causes{};      ///< sum = time x SMs
     Traffic traffic;
+    LaneWork lanes;
+    Energy energy;  ///< of all executions
     Parallelism parallelism;
     Count issued_macs{};
     std::int64_t line_requests{}, events{};
@@ -54,6 +76,8 @@ struct LayerResult {
     Count macs{}, flops{};
     Bytes algorithmic_read{}, algorithmic_write{};
     Traffic traffic;
+    Energy energy;
+    Hertz clock{};                  ///< of the SMs in its longest kernel
     double arithmetic_intensity{};  ///< FLOP / algorithmic byte
     double ridge_point{};           ///< FLOP / byte of this GPU at the layer's dtype
     Femtoseconds roofline_time{};   ///< max(flops / peak, HBM bytes moved / peak bandwidth)
@@ -79,6 +103,9 @@ struct PhaseResult {
     std::string name;
     std::int64_t steps{1};
     Femtoseconds time{};
+    Hertz clock{};                  ///< of the core: no kernel's SMs are faster
+    std::string clock_by{"boost"};  ///< what set it: "boost", "power" (the limit) or "locked"
+    Energy energy;
     std::vector<StepResult> step_results;  ///< for phases whose cache grows
 };
 
@@ -99,6 +126,8 @@ struct RunResult {
     config::HwConfig gpu;
     std::string workload_name, workload_family;
     std::string launch{"stream"};  ///< how kernels were launched and timed: "stream" | "graph" | "events" | "kernel-only"
+    std::int64_t passes{0};        ///< back to back, as the power limit sees them; 0: without end
+    std::string data{"random"};    ///< what the operands hold: "random" | "zeros"
     std::string caches{"cold"};    ///< "cold" | "warm" | "weights-cold" | "producer-warm"
     std::map<std::string, std::int64_t> dims;
     std::vector<std::string> notes;  ///< seeds, defaults a reader should know
@@ -111,6 +140,9 @@ struct RunResult {
     Traffic total_traffic() const;
     Count total_macs() const;
     Count total_flops() const;
+    Energy total_energy() const;
+    double average_w() const;  ///< 0 when the GPU file gives no energies
+    double peak_w() const;     ///< average of the layer that draws most
 };
 
 }  // namespace rafter::stats

@@ -1,3 +1,6 @@
+#include <charconv>
+#include <system_error>
+
 #include "sim/validate/row_model.h"
 
 namespace rafter::validate {
@@ -16,6 +19,50 @@ std::string library_of(const Row& row) {
         (row.notes.rfind("torch", 0) == 0 || says("provider=torch") || says("backend=pytorch") || says("torch record_function")))
         return "pytorch";
     return "tuned";
+}
+
+namespace {
+
+constexpr std::int64_t kReplays = 9;  // of a captured graph: 3 to warm up and 6 measured (aiconfigurator's collector)
+constexpr std::int64_t kCalls = 25;   // of an eager operation, each between events (NeuSight)
+constexpr std::int64_t kTraced = 20;  // launches in a profiler's trace; not recorded
+constexpr std::int64_t kDeepBench = 400;
+
+std::int64_t passes_of(const Row& row, const engine::Protocol& protocol) {
+    if (row.source == "deepbench") return kDeepBench;
+    switch (protocol.launch) {
+        case engine::LaunchMode::graph:
+            return kReplays * (protocol.caches == engine::Caches::weights_cold ? protocol.weight_copies : 1);
+        case engine::LaunchMode::events:
+            return kCalls;
+        case engine::LaunchMode::kernel_only:
+            return kTraced;
+        case engine::LaunchMode::stream:
+            break;
+    }
+    return 0;
+}
+
+/// The number behind `words` in the notes; -1 without.
+std::int64_t noted(const Row& row, const std::string& words) {
+    const std::size_t at = row.notes.find(words);
+    std::int64_t number = 0;
+    if (at == std::string::npos) return -1;
+    const char* begin = row.notes.data() + at + words.size();
+    return std::from_chars(begin, row.notes.data() + row.notes.size(), number).ec == std::errc() ? number : -1;
+}
+
+}  // namespace
+
+// DeepBench fills every type but float by cutting uniform numbers below one down to integers: zeros. NeuSight measures with
+// zeros.
+void set_loop(const Row& row, engine::Protocol& protocol) {
+    const std::int64_t passes = noted(row, "passes=");
+    protocol.passes = passes >= 0 ? passes : passes_of(row, protocol);
+    const bool zeros = row.source == "neusight" || (row.source == "deepbench" && row.dtype != "fp32");
+    protocol.data = zeros ? engine::Data::zeros : engine::Data::random;
+    if (row.notes.find("data=zeros") != std::string::npos) protocol.data = engine::Data::zeros;
+    if (row.notes.find("data=random") != std::string::npos) protocol.data = engine::Data::random;
 }
 
 }  // namespace rafter::validate

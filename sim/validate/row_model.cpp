@@ -210,7 +210,8 @@ const std::vector<std::string>& operation_names() {
 }
 
 std::string Simulation::key() const {
-    return fmt::format("{}|{}|{}|{}\n{}", gpu, name(protocol.launch), name(protocol.caches), protocol.weight_copies, workload);
+    return fmt::format("{}|{}|{}|{}|{}|{}\n{}", gpu, name(protocol.launch), name(protocol.caches), protocol.weight_copies,
+                       name(protocol.data), protocol.passes, workload);
 }
 
 Simulation to_simulation(const Row& row) {
@@ -229,6 +230,7 @@ Simulation to_simulation(const Row& row) {
     if (const std::string problem = shape.finish(); !problem.empty()) return refused(problem);
     simulation.gpu = row.gpu;
     simulation.protocol = protocol.engine;
+    set_loop(row, simulation.protocol);
     simulation.workload = fmt::format(
         "schema: rafter.workload/1\nname: {0}\ntitle: measured {0}\nfamily: {1}\ndtype: {2}\nlibrary: {4}\nlayers:\n{3}", row.op,
         family(row.op), row.dtype, layers, library_of(row));

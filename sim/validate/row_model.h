@@ -30,6 +30,10 @@ MeasuredProtocol parse_protocol(const std::string& text);
 /// Whose kernels were measured, as the row's source and notes say: a value of `library:` in a workload file.
 std::string library_of(const Row& row);
 
+/// What the power limit saw: how often the work was repeated without a pause, and what its operands held, as the row's notes
+/// (`passes=400`, `data=zeros`), its source or else its launches say.
+void set_loop(const Row& row, engine::Protocol& protocol);
+
 /// Operations of the interchange format.
 const std::vector<std::string>& operation_names();
 

@@ -23,7 +23,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"lowering", {"core", "config", "program", "workload", "kernels"}},
     {"machine", {"core", "config", "stats", "program", "model"}},
     {"report", {"core", "config", "stats"}},
-    {"engine", {"core", "config", "stats", "program", "workload", "lowering", "machine"}},
+    {"engine", {"core", "config", "stats", "program", "model", "workload", "lowering", "machine"}},
     {"validate", {"core", "config", "stats", "workload", "report", "engine"}},
     {"calibrate", {"core", "config", "engine", "validate"}},
     {"curves", {"core", "config", "program", "kernels", "engine", "validate"}},

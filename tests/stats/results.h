@@ -19,6 +19,8 @@ inline config::HwConfig round_gpu() {
     g.dram.data_rate_bps = 8'000'000'000;
     g.dram.capacity = Bytes(1'000'000'000);
     g.dram.access_granularity = Bytes(64);
+    config::Power& p = g.power.emplace();
+    p.limit_w = 50, p.static_w = 10, p.reference = g.boost;
     g.effective = {{"sm.count", "2", config::Standing::datasheet, "a test"}};
     return g;
 }
@@ -35,9 +37,12 @@ inline stats::LayerResult layer(const std::string& name, Femtoseconds time, cons
     l.phase = "forward", l.name = name, l.op = "gemm", l.family = "mlp";
     l.time = time, l.causes = shares;
     l.parallelism = {4, 2.0, 0.5, 1.5, 1};
+    l.clock = Hertz(900'000'000);
+    const double s = seconds(time);  // 40 W
+    l.energy = {10 * s, 2 * s, 15 * s, s, 4 * s, 3 * s, 5 * s, 0};
     stats::KernelResult k;
     k.name = name + "_kernel", k.grid = 4, k.tensor = true, k.threads = 128, k.time = time, k.causes = shares;
-    k.parallelism = l.parallelism;
+    k.parallelism = l.parallelism, k.clock = l.clock, k.energy = l.energy;
     l.kernels.push_back(k);
     return l;
 }
@@ -74,7 +79,10 @@ inline stats::RunResult two_layers() {
     r.dims = {{"batch", 2}};
     r.notes = {"seed 1"};
     r.layers = {compute_layer(), memory_layer()};
-    r.phases = {{"forward", 1, us(30), {}}};
+    stats::PhaseResult forward;
+    forward.name = "forward", forward.time = us(30);
+    forward.clock = Hertz(900'000'000), forward.clock_by = "power", forward.energy = r.total_energy();
+    r.phases = {forward};
     r.memory = {{"weights", Bytes(500'000'000)}};
     r.simulator = {1.5, 10, 20, 30'000'000, 2, 2, "memo"};
     return r;
