@@ -34,6 +34,8 @@ Parameter find(const config::HwConfig& gpu, const std::string& path) {
     parameter.path = path;
     if (!split(leaf->value, parameter.start, parameter.unit) || parameter.start <= 0)
         throw Error(fmt::format("error: --free {}: '{}' is no positive number", path, leaf->value));
+    if (parameter.start != std::floor(parameter.start))
+        throw Error(fmt::format("error: --free {}: {} is no whole number; only those can be fitted", path, leaf->value));
     parameter.lower = parameter.start / 2, parameter.upper = parameter.start * 2;
     return parameter;
 }

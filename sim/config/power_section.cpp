@@ -13,8 +13,19 @@ constexpr double kLeastStep = 1e6;  // Hz
 void read_tensor_energies(const Value& value, HwConfig& gpu) {
     if (!value.defined()) return;
     Section s(value, gpu.effective);
-    for (const auto& [dtype, rate] : gpu.tensor.flop_per_clk)
-        gpu.power->tensor_flop_j[dtype] = s.joules(std::string(name(dtype)).c_str());
+    const double fp16 = s.joules("fp16");
+    for (const auto& [dtype, rate] : gpu.tensor.flop_per_clk) {
+        const std::string key(name(dtype));
+        double& energy = gpu.power->tensor_flop_j[dtype];
+        if (dtype == DType::fp16) {
+            energy = fp16;
+        } else if (s.map().optional(key).defined()) {
+            energy = s.joules(key.c_str());
+        } else {  // a what-if that adds a dtype to its base
+            energy = fp16 * static_cast<double>(bits(dtype)) / static_cast<double>(bits(DType::fp16));
+            s.assume(key.c_str(), fmt::format("{:.0f} fJ", energy * 1e15), "not given; that of fp16 by the bits");
+        }
+    }
 }
 
 void read_energies(const Value& value, HwConfig& gpu) {

@@ -6,8 +6,8 @@
 
 namespace rafter::config {
 
-/// Reads `power` into gpu.tdp_w and, when the section gives more than a TDP, gpu.power: then every key is required, and an energy
-/// for each dtype of the tensor cores (read before).
+/// Reads `power` into gpu.tdp_w and, when the section gives more than a TDP, gpu.power: then every key but the
+/// limit (the TDP) is required. The rates of the tensor cores have been read.
 void read_power(const Value& value, HwConfig& gpu);
 
 }  // namespace rafter::config

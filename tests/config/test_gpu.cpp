@@ -181,9 +181,47 @@ TEST_CASE("a file without anything names every section", "[config][gpu]") {
           "what-if.yaml:1:1: error: missing key 'clock' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'crossbar' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'launch' at the top level" + caret +
-              "what-if.yaml:1:1: error: missing key 'power' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'sm' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'tensor' at the top level" + caret +
+              "what-if.yaml:1:1: error: missing key 'power' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'l2' at the top level" + caret +
               "what-if.yaml:1:1: error: missing key 'dram' at the top level" + caret);
+}
+
+TEST_CASE("the board is limited to its TDP unless the file says otherwise", "[config][gpu][power]") {
+    const HwConfig gpu = load_gpu("a100-sxm4-80gb", {});
+    REQUIRE(gpu.power.has_value());
+    CHECK(gpu.power->limit_w == 400);
+    CHECK(leaf(gpu, "power.limit").source == "not given; the TDP");
+    CHECK(gpu.power->tensor_flop_j.at(DType::bf16) == Approx(0.65e-12));
+    CHECK(load_gpu("a100-pcie-80gb", {}).power->limit_w == 300);
+    const HwConfig other = load_gpu("a100-sxm4-80gb", {{"power.limit", "300 W"}, {"clock.locked", "1005MHz"}});
+    CHECK(other.power->limit_w == 300);
+    CHECK(other.locked == Hertz(1'005'000'000));
+    const HwConfig fp8 = load_gpu("a100-sxm4-80gb", {{"tensor.flop_per_clk.fp8", "4096"}});
+    CHECK(fp8.power->tensor_flop_j.at(DType::fp8) == Approx(0.325e-12));
+    CHECK(leaf(fp8, "power.energy.tensor_flop.fp8").standing == Standing::estimate);
+}
+
+TEST_CASE("every shipped GPU has energies for what it computes", "[config][gpu][power]") {
+    for (const auto& name : list_data_files("hw_configs")) {
+        INFO(name);
+        const HwConfig gpu = load_gpu(name, {});
+        REQUIRE(gpu.power.has_value());
+        CHECK(gpu.power->static_w + gpu.power->clock_w < gpu.power->limit_w);
+        CHECK(gpu.power->limit_w <= gpu.tdp_w);
+        for (const auto& [dtype, rate] : gpu.tensor.flop_per_clk) CHECK(gpu.power->tensor_flop_j.at(dtype) > 0);
+    }
+}
+
+TEST_CASE("mistakes in power and locked clocks are named", "[config][gpu][power]") {
+    CHECK(what_if_error("base: a100-sxm4-80gb\nclock: {locked: 1500 MHz}\n")
+              .find("clock.locked (1500000000 Hz) against clock.boost (1410000000 Hz): cannot be higher") != std::string::npos);
+    CHECK(what_if_error("base: a100-sxm4-80gb\npower: {static: 500 W}\n").find("nothing is left to work with") !=
+          std::string::npos);
+    CHECK(what_if_error("base: a100-sxm4-80gb\npower: {energy: {l2_byte: 37 pW}}\n").find("unknown unit 'pW'") !=
+          std::string::npos);
+    CHECK(what_if_error("base: a100-sxm4-80gb\npower: {windo: 1 ms}\n").find("did you mean 'window'?") != std::string::npos);
+    CHECK(what_if_error("base: a100-sxm4-80gb\npower: {voltage_min: 1.5}\n").find("out of range; allowed: 0.1 to 1") !=
+          std::string::npos);
 }

@@ -49,7 +49,11 @@ TEST_CASE("colour and detail change no figure", "[report]") {  // C029
 
 TEST_CASE("decode phases show first and last step and tokens per second", "[report]") {
     auto r = two_layers();
-    r.phases = {{"prefill", 1, us(10), {}}, {"decode", 2, us(20), {{0, 101, us(9), Bytes(1000)}, {1, 102, us(11), Bytes(1010)}}}};
+    stats::PhaseResult prefill, decode;
+    prefill.name = "prefill", prefill.time = us(10);
+    decode.name = "decode", decode.steps = 2, decode.time = us(20);
+    decode.step_results = {{0, 101, us(9), Bytes(1000)}, {1, 102, us(11), Bytes(1010)}};
+    r.phases = {prefill, decode};
     r.layers[0].phase = "prefill", r.layers[1].phase = "decode";
     const std::string text = report::text(r, {});
     // batch 2, two steps in 20 us: 4 tokens / 20 us = 200 k
