@@ -53,15 +53,33 @@ TEST_CASE("the protocol is part of what is simulated", "[row_model]") {
     const auto protocol = [](const std::string& text) { return to_simulation(row("gemm", "m=1;n=8;k=8", text)).protocol; };
     using engine::Caches;
     using engine::LaunchMode;
-    CHECK(protocol("graph_replay;weights=cold;activations=warm") == engine::Protocol{LaunchMode::graph, Caches::weights_cold, 6});
-    CHECK(protocol("back_to_back_stream;l2=warm_if_fits") == engine::Protocol{LaunchMode::stream, Caches::warm, 6});
-    CHECK(protocol("event_per_call;l2=cold") == engine::Protocol{LaunchMode::events, Caches::cold, 6});
+    constexpr auto kRandom = engine::Data::random;
+    CHECK(protocol("graph_replay;weights=cold;activations=warm") ==
+          engine::Protocol{LaunchMode::graph, Caches::weights_cold, 6, kRandom, 54});
+    CHECK(protocol("graph_replay;l2=warm_if_fits") == engine::Protocol{LaunchMode::graph, Caches::warm, 6, kRandom, 9});
+    CHECK(protocol("back_to_back_stream;l2=warm_if_fits") == engine::Protocol{LaunchMode::stream, Caches::warm, 6, kRandom, 0});
+    CHECK(protocol("event_per_call;l2=cold") == engine::Protocol{LaunchMode::events, Caches::cold, 6, kRandom, 25});
     CHECK(protocol("kernel_only_1us_resolution;l2=producer_warm") ==
-          engine::Protocol{LaunchMode::kernel_only, Caches::producer_warm, 6});
+          engine::Protocol{LaunchMode::kernel_only, Caches::producer_warm, 6, kRandom, 20});
     CHECK(reason(row("gemm", "m=1;n=8;k=8", "graph_reply;l2=cold")) ==
           "protocol: unknown word 'graph_reply' (did you mean 'graph_replay'?)");
     CHECK_THAT(reason(row("gemm", "m=1;n=8;k=8", "l2=cold")), Contains("does not say how kernels were launched"));
     CHECK_THAT(reason(row("gemm", "m=1;n=8;k=8", "graph_replay")), Contains("does not say what the caches held"));
+}
+
+TEST_CASE("operands and length of the measuring loop come from the notes or the source", "[row_model][power]") {
+    const auto loop = [](const std::string& source, const std::string& dtype, const std::string& notes) {
+        Row r = row("gemm", "m=1;n=8;k=8", "back_to_back_stream;l2=warm_if_fits", dtype);
+        r.source = source, r.notes = notes;
+        return to_simulation(r).protocol;
+    };
+    CHECK(loop("deepbench", "fp16", "").data == engine::Data::zeros);
+    CHECK(loop("deepbench", "fp32", "").data == engine::Data::random);
+    CHECK(loop("deepbench", "fp32", "").passes == 400);
+    CHECK(loop("neusight", "fp32", "").data == engine::Data::zeros);
+    CHECK(loop("neusight", "fp32", "torch;data=random;passes=7").data == engine::Data::random);
+    CHECK(loop("neusight", "fp32", "torch;data=random;passes=7").passes == 7);
+    CHECK(loop("mine", "fp16", "data=zeros").data == engine::Data::zeros);
 }
 
 TEST_CASE("what a measurement includes is simulated, too", "[row_model]") {
