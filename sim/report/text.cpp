@@ -229,7 +229,7 @@ void Writer::totals() {
 
 void Writer::closing() {
     const auto& s = result_.simulator;
-    out_ += fmt::format("\nsimulated {} of {} kernel launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n",
+    out_ += fmt::format("\nsimulated {} kernels for {} launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n",
                         s.kernels_simulated, s.kernels_launched, s.wall_s, human_count(static_cast<double>(s.line_requests)),
                         static_cast<double>(s.peak_rss_bytes) / 1e6, s.mode);
 }

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <string_view>
 #include <system_error>
 
 #include "sim/validate/row_model.h"
@@ -28,8 +31,14 @@ constexpr std::int64_t kCalls = 25;   // of an eager operation, each between eve
 constexpr std::int64_t kTraced = 20;  // launches in a profiler's trace; not recorded
 constexpr std::int64_t kDeepBench = 400;
 
+/// Sources are written as a repository and more ("baidu-research/DeepBench (Apache-2.0)").
+bool from(const Row& row, std::string_view name) {
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    return std::search(row.source.begin(), row.source.end(), name.begin(), name.end(), same) != row.source.end();
+}
+
 std::int64_t passes_of(const Row& row, const engine::Protocol& protocol) {
-    if (row.source == "deepbench") return kDeepBench;
+    if (from(row, "deepbench")) return kDeepBench;
     switch (protocol.launch) {
         case engine::LaunchMode::graph:
             return kReplays * (protocol.caches == engine::Caches::weights_cold ? protocol.weight_copies : 1);
@@ -59,7 +68,7 @@ std::int64_t noted(const Row& row, const std::string& words) {
 void set_loop(const Row& row, engine::Protocol& protocol) {
     const std::int64_t passes = noted(row, "passes=");
     protocol.passes = passes >= 0 ? passes : passes_of(row, protocol);
-    const bool zeros = row.source == "neusight" || (row.source == "deepbench" && row.dtype != "fp32");
+    const bool zeros = from(row, "neusight") || (from(row, "deepbench") && row.dtype != "fp32");
     protocol.data = zeros ? engine::Data::zeros : engine::Data::random;
     if (row.notes.find("data=zeros") != std::string::npos) protocol.data = engine::Data::zeros;
     if (row.notes.find("data=random") != std::string::npos) protocol.data = engine::Data::random;

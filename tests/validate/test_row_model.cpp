@@ -76,6 +76,7 @@ TEST_CASE("operands and length of the measuring loop come from the notes or the 
     CHECK(loop("deepbench", "fp16", "").data == engine::Data::zeros);
     CHECK(loop("deepbench", "fp32", "").data == engine::Data::random);
     CHECK(loop("deepbench", "fp32", "").passes == 400);
+    CHECK(loop("baidu-research/DeepBench (Apache-2.0)", "int8", "").data == engine::Data::zeros);
     CHECK(loop("neusight", "fp32", "").data == engine::Data::zeros);
     CHECK(loop("neusight", "fp32", "torch;data=random;passes=7").data == engine::Data::random);
     CHECK(loop("neusight", "fp32", "torch;data=random;passes=7").passes == 7);
