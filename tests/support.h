@@ -33,12 +33,14 @@ struct Setup {
     bool exact{false};
     engine::Protocol protocol{};
     bool governed{false};  ///< the power limit moves the clock; else it is held at boost, so that a test sees its own knob
+    bool every_step{false};
 };
 
 inline std::string simulate(const std::string& workload, const Setup& setup) {
     engine::RunOptions options;
     options.exact = setup.exact;
     options.protocol = setup.protocol;
+    options.every_step = setup.every_step;
     try {
         const auto model = workload::load(workload, setup.dims);
         auto gpu = config::load_gpu(setup.gpu, setup.hardware);

@@ -1,4 +1,4 @@
-// The command line: rafter run | check | explain | gpus | workloads | validate | calibrate | curves.
+// The command line: rafter run | check | explain | gpus | workloads | validate | calibrate | curves | cache.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct RunArguments {
     std::string gpu, workload, json, csv, launch{"stream"}, caches{"cold"}, data{"random"}, detail{"layer"};
     std::int64_t weight_copies{6}, passes{0};
     std::vector<std::string> set;
-    bool exact{false}, force{false}, quiet{false};
+    bool exact{false}, no_cache{false}, force{false}, quiet{false};
 };
 int run(const RunArguments& arguments);
 
@@ -59,6 +59,8 @@ int explain_kernels(const std::string& gpu, const std::string& workload, const s
 int check(const std::vector<std::string>& files);
 /// Exit 2 when a value lies outside of what the GPU's file says.
 int self_test(const std::vector<std::string>& gpus);
+/// Size of the cache of kernels, or its removal.
+int cache(bool clear);
 int list_gpus(bool lint);
 int list_workloads();
 

@@ -26,7 +26,7 @@ struct Arguments {
     CurvesArguments curves;
     std::string kernels_gpu, kernels_workload;
     std::vector<std::string> kernels_set, files;
-    bool lint{false}, self_test{false};
+    bool lint{false}, self_test{false}, clear{false};
 };
 
 void declare_run(CLI::App& app, RunArguments& a) {
@@ -48,6 +48,7 @@ void declare_run(CLI::App& app, RunArguments& a) {
     run->add_option("--csv", a.csv, "write a row a layer as CSV (- = stdout)");
     run->add_option("--detail", a.detail, "rows of the report: layer | kernel")->check(CLI::IsMember({"layer", "kernel"}));
     run->add_flag("--exact", a.exact, "simulate every kernel, also those already seen in the same cache state");
+    run->add_flag("--no-cache", a.no_cache, "neither read nor keep results of kernels on disk (rafter cache)");
     run->add_flag("--force", a.force, "replace output files that exist");
     run->add_flag("--quiet", a.quiet, "no report on stdout");
 }
@@ -125,12 +126,20 @@ void declare_curves(CLI::App& app, CurvesArguments& a) {
     curves->add_flag("--force", a.force, "replace output files that exist");
 }
 
+void declare_cache(CLI::App& app, bool& clear) {
+    auto* cache = app.add_subcommand("cache", "Results of kernels kept on disk: stats (default) or clear");
+    cache->add_subcommand("stats", "Where it is, entries and bytes");
+    cache->add_subcommand("clear", "Remove every entry")->callback([&clear] { clear = true; });
+    cache->require_subcommand(0, 1);
+}
+
 int dispatch(const CLI::App& app, Arguments& a) {
     if (app.got_subcommand("curves")) return curves(a.curves);
     if (app.got_subcommand("run")) return run(a.run);
     if (app.got_subcommand("check")) return a.self_test ? self_test(a.files) : check(a.files);
     if (app.got_subcommand("calibrate")) return calibrate(a.calibrate);
     if (app.got_subcommand("validate")) return validate(a.validate);
+    if (app.got_subcommand("cache")) return cache(a.clear);
     if (app.got_subcommand("gpus")) return list_gpus(a.lint);
     if (app.got_subcommand("workloads")) return list_workloads();
     const CLI::App* explain = app.get_subcommand("explain");
@@ -149,6 +158,7 @@ int parse_and_run(int argc, char** argv) {
     declare_validate(app, a.validate);
     declare_calibrate(app, a.calibrate);
     declare_curves(app, a.curves);
+    declare_cache(app, a.clear);
     auto* check = app.add_subcommand("check", "Validate GPU or workload files, recompute peaks and counts");
     check->add_option("files", a.files, "YAML files or names")->required();
     check->add_flag("--selftest", a.self_test, "run a GPU's memory system and hold it against what its file says");

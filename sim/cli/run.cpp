@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "sim/cli/progress.h"
 #include "sim/config/loader.h"
 #include "sim/core/error.h"
+#include "sim/engine/kernel_cache.h"
 #include "sim/engine/run.h"
 #include "sim/report/report.h"
 #include "sim/workload/model.h"
@@ -23,6 +25,14 @@ bool wants_color() {
     return isatty(STDOUT_FILENO) != 0 && (no == nullptr || *no == '\0');
 }
 
+/// None when it is not wanted or nobody says where it is.
+std::unique_ptr<engine::KernelCache> open_cache(bool unwanted) {
+    const std::string folder = unwanted ? "" : engine::default_cache_folder();
+    if (folder.empty()) return nullptr;
+    return std::make_unique<engine::KernelCache>(folder, engine::code_hash(),
+                                                 [](const std::string& text) { fmt::print(stderr, "{}\n", text); });
+}
+
 }  // namespace
 
 int run(const RunArguments& a) {
@@ -35,6 +45,8 @@ int run(const RunArguments& a) {
     options.protocol = {*engine::parse_launch(a.launch), *engine::parse_caches(a.caches), a.weight_copies,
                         *engine::parse_data(a.data), a.passes};
     options.exact = a.exact;
+    const auto cache = open_cache(a.no_cache);
+    options.cache = cache.get();
     ProgressLine progress;
     if (progress.wanted()) {
         options.progress = [&](const std::string& label, std::int64_t done, std::int64_t total) { progress(label, done, total); };

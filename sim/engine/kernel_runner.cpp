@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/error.h"
+#include "sim/engine/kernel_cache.h"
 #include "sim/lowering/lower.h"
 
 namespace rafter::engine {
@@ -51,14 +52,36 @@ std::vector<program::Buffer> assign_addresses(const program::Kernel& kernel) {
 }
 
 KernelRunner::KernelRunner(const config::HwConfig& gpu, const RunOptions& options)
-    : gpu_(gpu), options_(options), machine_(gpu), clock_(gpu.locked.value_or(gpu.boost)) {}
+    : gpu_(gpu), options_(options), clock_(gpu.locked.value_or(gpu.boost)) {}
 
 const machine::KernelMeasurement& KernelRunner::run(const program::Kernel& kernel, const StartState& start, Femtoseconds gap) {
     if (options_.exact) return latest_ = simulate(kernel, start, gap);
     const std::string key = fmt::format("{}|{}|{}|{}", kernel.signature, clock_.value, gap.value, start.key());
     const auto known = memo_.find(key);
     if (known != memo_.end()) return known->second;
-    return memo_.emplace(key, simulate(kernel, start, gap)).first->second;
+    return memo_.emplace(key, find_or_simulate(key, kernel, start, gap)).first->second;
+}
+
+machine::KernelMeasurement KernelRunner::find_or_simulate(const std::string& key, const program::Kernel& kernel,
+                                                          const StartState& start, Femtoseconds gap) {
+    if (options_.cache == nullptr) return simulate(kernel, start, gap);
+    const std::string all = gpu_.hash + "|" + key;
+    if (auto known = options_.cache->find(all)) {
+        ++cached_;
+        count(*known);
+        return *known;
+    }
+    const auto measured = simulate(kernel, start, gap);
+    options_.cache->keep(all, measured);
+    return measured;
+}
+
+void KernelRunner::count(const machine::KernelMeasurement& measured) {
+    events_ += measured.simulated_events;
+    line_requests_ += measured.simulated_lines;
+    lines_ += measured.line_requests;
+    units_ += measured.units;
+    simulated_units_ += measured.simulated_units;
 }
 
 machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel, const StartState& start, Femtoseconds gap) {
@@ -86,13 +109,10 @@ machine::KernelMeasurement KernelRunner::simulate(const program::Kernel& kernel,
         const std::int64_t from = buffer.base + (buffer.size - argument.resident) / program::kLineBytes * program::kLineBytes;
         run.warm.push_back({from, buffer.base + buffer.size - from, argument.dirty, argument.copied_quarters * 256});
     }
-    const auto measured = machine_.run(run);
+    if (!machine_) machine_.emplace(gpu_);
+    const auto measured = machine_->run(run);
     ++simulated_;
-    events_ += measured.simulated_events;
-    line_requests_ += measured.simulated_lines;
-    lines_ += measured.line_requests;
-    units_ += measured.units;
-    simulated_units_ += measured.simulated_units;
+    count(measured);
     return measured;
 }
 

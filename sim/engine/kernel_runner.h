@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -24,26 +25,30 @@ public:
     void set_clock(Hertz clock) { clock_ = clock; }
 
     std::int64_t simulated() const { return simulated_; }
+    std::int64_t cached() const { return cached_; }  ///< read from the disk
     std::int64_t events() const { return events_; }
     std::int64_t line_requests() const { return line_requests_; }
-    /// Of the kernels simulated: units of work (CTAs, tiles of persistent ones) and line requests that were run, as
-    /// shares of all.
+    /// Of the kernels simulated, now or by the run that cached them: units of work (CTAs, tiles of persistent ones) and line
+    /// requests that were run, as shares of all.
     double cta_share() const { return share(simulated_units_, units_); }
     double line_share() const { return share(line_requests_, lines_); }
 
 private:
+    machine::KernelMeasurement find_or_simulate(const std::string& key, const program::Kernel& kernel, const StartState& start,
+                                                Femtoseconds gap);
+    void count(const machine::KernelMeasurement& measured);
     machine::KernelMeasurement simulate(const program::Kernel& kernel, const StartState& start, Femtoseconds gap);
 
     const config::HwConfig& gpu_;
     const RunOptions& options_;
-    machine::Machine machine_;
+    std::optional<machine::Machine> machine_;  ///< elaborated when the first kernel has to be simulated
     std::unordered_map<std::string, machine::KernelMeasurement> memo_;
     machine::KernelMeasurement latest_;
     Hertz clock_;
     static double share(std::int64_t part, std::int64_t all) {
         return all == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(all);
     }
-    std::int64_t simulated_{0}, events_{0}, line_requests_{0}, lines_{0}, units_{0}, simulated_units_{0};
+    std::int64_t simulated_{0}, cached_{0}, events_{0}, line_requests_{0}, lines_{0}, units_{0}, simulated_units_{0};
 };
 
 /// Addresses for a kernel's arguments: in order, each on a page of its own; equal tensors share one.

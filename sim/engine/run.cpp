@@ -8,10 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "sim/engine/books.h"
 #include "sim/engine/governor.h"
 #include "sim/engine/kernel_runner.h"
 #include "sim/engine/l2_state.h"
+#include "sim/engine/phases.h"
+#include "sim/engine/step_sampling.h"
 #include "sim/lowering/lower.h"
+#include "sim/stats/phase.h"
 #include "sim/stats/physics.h"
 #include "sim/stats/roofline.h"
 
@@ -41,38 +45,6 @@ std::int64_t peak_rss_bytes() {
     return usage.ru_maxrss * 1024;
 }
 
-/// Adds a launch to the books of its kernel.
-void add(stats::KernelResult& result, const machine::KernelMeasurement& measured, std::int64_t times, Femtoseconds gap) {
-    result.count += times;
-    result.time += measured.time * times;
-    result.launch += gap * times;
-    for (std::size_t i = 0; i < stats::kCauses; ++i) result.causes[i] += measured.causes[i] * times;
-    result.traffic += measured.traffic * times;
-    result.lanes += measured.lanes * times;
-    result.clock = measured.clock;
-    result.line_requests += measured.line_requests * times;
-    result.events += measured.events * times;
-    result.resident += measured.resident * times;
-}
-
-/// Sums a layer's kernels.
-void close_layer(stats::LayerResult& row, const config::HwConfig& gpu, const Protocol& protocol) {
-    const std::int64_t chain = row.parallelism.chain_length;
-    const stats::KernelResult* longest = nullptr;
-    for (auto& kernel : row.kernels) {
-        kernel.parallelism.busy_sms =
-            static_cast<double>(kernel.resident.value) / static_cast<double>(std::max<std::int64_t>(1, kernel.time.value));
-        for (std::size_t i = 0; i < stats::kCauses; ++i) row.causes[i] += kernel.causes[i];
-        row.traffic += kernel.traffic;
-        kernel.energy = energy_of(kernel, gpu, protocol);
-        row.energy += kernel.energy;
-        if (longest == nullptr || kernel.time > longest->time) longest = &kernel;
-    }
-    if (longest != nullptr) row.parallelism = longest->parallelism, row.clock = longest->clock;
-    row.parallelism.chain_length = chain;
-    stats::finish_layer(row, gpu);
-}
-
 /// The first pass finds the L2 empty, the second as the first has left it; the third shows whether that repeats itself.
 constexpr std::int64_t kWarmUpPasses = 2;
 /// What an L2 may hold of tensors so many times its size is left to the pass itself.
@@ -92,6 +64,8 @@ private:
     void forget_results();
     void run_phase(const workload::Phase& phase);
     void simulate_phase(const workload::Phase& phase, Hertz clock);
+    Femtoseconds run_step(const workload::Phase& phase, std::int64_t step, std::size_t first_layer);
+    StepPlan choose_steps(const workload::Phase& phase, std::size_t first_layer);
     void run_block(const workload::Phase& phase, const workload::Block& block, std::int64_t step, std::size_t first_layer);
     Femtoseconds run_layer(const workload::Layer& layer, stats::LayerResult& result);
     void launch(const lowering::Launch& launch, stats::KernelResult& result, bool first);
@@ -108,7 +82,8 @@ private:
     stats::RunResult result_;
     std::int64_t done_{0}, total_{0}, launched_{0};
     bool warming_up_{false};
-    std::int64_t copy_{0};  ///< of the parameters, in this pass
+    std::int64_t copy_{0};    ///< of the parameters, in this pass
+    std::int64_t weight_{1};  ///< steps that the one being run stands for
     Femtoseconds step_time_{};
     Bytes step_kv_{};
     std::int64_t step_context_{0};
@@ -123,7 +98,7 @@ std::int64_t Run::layer_executions() const {
 }
 
 void Run::report_progress(const std::string& label) {
-    ++done_;
+    done_ = std::min(done_ + weight_, total_);
     if (options_.progress) options_.progress(label, done_, total_);
 }
 
@@ -175,20 +150,21 @@ void Run::launch(const lowering::Launch& launch, stats::KernelResult& result, bo
         // A launch that leaves the cache as it found it repeats itself.
         const bool steady = !options_.exact && l2_ == before && gap == launch_gap(gpu_.launch, options_.protocol, kernel, false);
         const std::int64_t times = steady ? launch.repeat - done : 1;
-        add(result, measured, times, gap);
-        result.issued_macs += kernel.issued_macs * static_cast<Count>(times);
-        launched_ += times;
+        add(result, measured, times * weight_, gap);
+        result.issued_macs += kernel.issued_macs * static_cast<Count>(times * weight_);
+        launched_ += times * weight_;
         done += times;
     }
 }
 
 Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& row) {
     const auto counts = workload::count(layer);
-    row.count += 1;
-    row.macs += counts.macs;
-    row.flops += counts.flops;
-    row.algorithmic_read += counts.read_bytes();
-    row.algorithmic_write += counts.output_bytes;
+    row.count += weight_;
+    row.macs += counts.macs * static_cast<Count>(weight_);
+    row.flops += counts.flops * static_cast<Count>(weight_);
+    row.algorithmic_read += counts.read_bytes() * weight_;
+    row.algorithmic_write += counts.output_bytes * weight_;
+    row.parameters += counts.parameter_bytes * weight_;
     Femtoseconds time{};
     std::size_t index = 0;
     bool first = true;
@@ -207,6 +183,7 @@ Femtoseconds Run::run_layer(const workload::Layer& layer, stats::LayerResult& ro
         index = 0;
     }
     row.time += time;
+    time = time / weight_;
     if (const auto* attention = std::get_if<workload::Attention>(&layer.operation); attention && attention->decode) {
         step_kv_ += counts.parameter_bytes;
         step_context_ = attention->seq_kv;
@@ -252,27 +229,57 @@ void Run::simulate_phase(const workload::Phase& phase, Hertz clock) {
     runner_.set_clock(clock);
     const std::size_t first = result_.layers.size();
     open_layers(phase);
-    stats::PhaseResult result;
-    result.name = phase.name;
-    result.steps = phase.steps;
+    stats::PhaseResult result = open_phase(phase, model_.dims, first);
     result.clock = clock;
     result.clock_by = gpu_.locked ? "locked" : clock < gpu_.boost ? "power" : "boost";
-    for (std::int64_t step = 0; step < phase.steps; ++step) {
-        step_time_ = Femtoseconds{};
-        step_kv_ = Bytes{};
-        std::size_t layer = first;
-        for (const auto& block : phase.blocks) {
-            run_block(phase, block, step, layer);
-            layer += block.layers.size();
-        }
-        result.time += step_time_;
-        if (phase.kv_growth > 0) result.step_results.push_back({step, step_context_, step_time_, step_kv_});
+    const StepPlan plan = choose_steps(phase, first);
+    result.steps_simulated = static_cast<std::int64_t>(plan.steps.size());
+    result.step_deviation = plan.deviation;
+    for (const auto& [step, weight] : plan.steps) {
+        weight_ = weight;
+        const Femtoseconds time = run_step(phase, step, first);
+        result.time += time * weight;
+        if (phase.kv_growth > 0) add_step(result, {step, step_context_, time, step_kv_});
     }
+    weight_ = 1;
     for (std::size_t i = first; i < result_.layers.size(); ++i) {
         close_layer(result_.layers[i], gpu_, options_.protocol);
         result.energy += result_.layers[i].energy;
     }
     result_.phases.push_back(std::move(result));
+}
+
+Femtoseconds Run::run_step(const workload::Phase& phase, std::int64_t step, std::size_t first_layer) {
+    step_time_ = Femtoseconds{};
+    step_kv_ = Bytes{};
+    for (const auto& block : phase.blocks) {
+        run_block(phase, block, step, first_layer);
+        first_layer += block.layers.size();
+    }
+    return step_time_;
+}
+
+/// Tries steps, each from the cache state that the last one tried before it has left, and forgets their results.
+StepPlan Run::choose_steps(const workload::Phase& phase, std::size_t first_layer) {
+    StepQuestions ask;
+    std::map<std::int64_t, L2State> left{{-1, l2_}};
+    const auto begin = static_cast<std::ptrdiff_t>(first_layer);
+    const std::vector<stats::LayerResult> empty(result_.layers.begin() + begin, result_.layers.end());
+    const std::int64_t done = done_, launched = launched_;
+    ask.time = [&](std::int64_t step) {
+        l2_ = std::prev(left.lower_bound(step))->second;
+        const Femtoseconds time = run_step(phase, step, first_layer);
+        left.insert_or_assign(step, l2_);
+        std::copy(empty.begin(), empty.end(), result_.layers.begin() + begin);
+        return time;
+    };
+    ask.structure = [&](std::int64_t step) { return step_structure(phase, step, gpu_); };
+    ask.kinks = window_steps(phase);
+    StepPlan plan = options_.exact || options_.every_step || written_with_step(phase) ? every_step(phase.steps)
+                                                                                      : plan_steps(phase.steps, ask);
+    l2_ = left.at(-1);
+    done_ = done, launched_ = launched;
+    return plan;
 }
 
 void Run::run_phases() {
@@ -349,12 +356,14 @@ stats::RunResult Run::execute() {
     simulator.events = runner_.events();
     simulator.line_requests = runner_.line_requests();
     simulator.kernels_simulated = runner_.simulated();
+    simulator.kernels_cached = runner_.cached();
     simulator.kernels_launched = launched_;
     simulator.cta_share = runner_.cta_share();
     simulator.line_share = runner_.line_share();
     simulator.mode = options_.exact ? "exact" : "memo";
     simulator.peak_rss_bytes = peak_rss_bytes();
     simulator.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    stats::finish_phases(result_);
     stats::check_physics(result_);
     return result_;
 }

@@ -11,9 +11,13 @@
 
 namespace rafter::engine {
 
+class KernelCache;
+
 struct RunOptions {
     Protocol protocol;
-    bool exact{false};  ///< simulate every kernel, no memo
+    bool exact{false};            ///< simulate every kernel of every step, no memo
+    bool every_step{false};       ///< run every step of a phase, with the memo
+    KernelCache* cache{nullptr};  ///< on disk; not used by `exact`
     std::function<void(const std::string& label, std::int64_t done, std::int64_t total)> progress;  ///< may be empty
 };
 

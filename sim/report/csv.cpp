@@ -79,7 +79,23 @@ private:
     bool first_{true};
 };
 
-std::string record(const stats::LayerResult& l) {
+constexpr std::array<std::string_view, 7> kPhaseColumns{
+    "phase_time_s", "phase_ttft_s", "phase_tpot_s", "phase_tokens_per_s", "phase_samples_per_s", "phase_mfu", "phase_mbu"};
+
+/// Speeds of the layer's phase, the same in all of its rows; empty where they make no sense.
+void add_phase(Row& row, const stats::RunResult& result, const std::string& name) {
+    for (const auto& phase : result.phases) {
+        if (phase.name != name) continue;
+        const auto& m = phase.metrics;
+        row.number(seconds(phase.time));
+        for (const auto& value : {m.ttft_s, m.tpot_s, m.tokens_per_s, m.samples_per_s}) value ? row.number(*value) : row.raw("");
+        row.number(m.mfu).number(m.mbu);
+        return;
+    }
+    for (std::size_t i = 0; i < kPhaseColumns.size(); ++i) row.raw("");
+}
+
+std::string record(const stats::LayerResult& l, const stats::RunResult& result) {
     const auto& t = l.traffic;
     const auto& p = l.parallelism;
     Row row;
@@ -99,6 +115,7 @@ std::string record(const stats::LayerResult& l) {
     row.text(stats::name(l.bound)).number(p.ctas).number(p.waves).number(p.occupancy).number(p.busy_sms).number(p.chain_length);
     row.number(l.reuse_l1).number(l.reuse_l2).number(l.kernels.size()).text(l.sentence);
     for (std::size_t i = 0; i < stats::kCauses; ++i) row.number(stats::share(l.causes, static_cast<stats::Cause>(i)));
+    add_phase(row, result, l.phase);
     return row.done();
 }
 
@@ -109,8 +126,9 @@ std::string csv(const stats::RunResult& result) {
     for (const auto column : kColumns) header.raw(column);
     for (std::size_t i = 0; i < stats::kCauses; ++i)
         header.raw(fmt::format("cause_{}_fraction", stats::name(static_cast<stats::Cause>(i))));
+    for (const auto column : kPhaseColumns) header.raw(column);
     std::string out = header.done();
-    for (const auto& layer : result.layers) out += record(layer);
+    for (const auto& layer : result.layers) out += record(layer, result);
     return out;
 }
 

@@ -100,6 +100,7 @@ Json layer(const stats::LayerResult& l) {
     add_energy(json, l.energy, l.time);
     json["algorithmic_read_bytes"] = l.algorithmic_read.value;
     json["algorithmic_write_bytes"] = l.algorithmic_write.value;
+    json["algorithmic_parameter_bytes"] = l.parameters.value;
     json["arithmetic_intensity_flop_per_byte"] = l.arithmetic_intensity;
     json["ridge_point_flop_per_byte"] = l.ridge_point;
     json["roofline_time_s"] = seconds(l.roofline_time);
@@ -133,6 +134,25 @@ Json gpu(const config::HwConfig& g) {
     return json;
 }
 
+Json optional(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+/// Speeds; null where they make no sense. (R.6)-(R.8)
+void add_metrics(Json& json, const stats::PhaseMetrics& m) {
+    json["ttft_s"] = optional(m.ttft_s);
+    json["tpot_s"] = optional(m.tpot_s);
+    json["tokens_per_s"] = optional(m.tokens_per_s);
+    json["samples_per_s"] = optional(m.samples_per_s);
+    json["mfu"] = m.mfu;
+    json["mbu"] = m.mbu;
+}
+
+Json blocks(const stats::PhaseResult& phase) {
+    Json all = Json::array();
+    for (const auto& b : phase.blocks)
+        all.push_back({{"name", b.name}, {"repeat", b.repeat}, {"layers", b.layers}, {"time_s", seconds(b.time)}});
+    return all;
+}
+
 Json phases(const stats::RunResult& result) {
     Json all = Json::array();
     for (const auto& p : result.phases) {
@@ -140,12 +160,17 @@ Json phases(const stats::RunResult& result) {
         json["clock_hz"] = p.clock.value;
         json["clock_by"] = p.clock_by;
         add_energy(json, p.energy, p.time);
+        add_metrics(json, p.metrics);
+        json["blocks"] = blocks(p);
+        json["steps_simulated"] = p.steps_simulated;
+        json["step_deviation"] = p.step_deviation;
         json["step_results"] = Json::array();
         for (const auto& s : p.step_results) {
             json["step_results"].push_back({{"step", s.step},
                                             {"context_tokens", s.context},
                                             {"time_s", seconds(s.time)},
-                                            {"kv_read_bytes", s.kv_read.value}});
+                                            {"kv_read_bytes", s.kv_read.value},
+                                            {"interpolated", s.interpolated}});
         }
         all.push_back(json);
     }
@@ -159,6 +184,7 @@ Json simulator(const stats::SimulatorInfo& s) {
             {"peak_rss_bytes", s.peak_rss_bytes},
             {"kernels_launched", s.kernels_launched},
             {"kernels_simulated", s.kernels_simulated},
+            {"kernels_cached", s.kernels_cached},
             {"simulated_cta_share", s.cta_share},
             {"simulated_line_share", s.line_share},
             {"mode", s.mode}};

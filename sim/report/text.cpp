@@ -78,6 +78,8 @@ std::string listed(const stats::CauseTimes& causes) {
     return text;
 }
 
+std::string human_seconds(double s) { return human_time(Femtoseconds(static_cast<std::int64_t>(s * 1e15))); }
+
 double ratio(Femtoseconds part, Femtoseconds whole) {
     return whole.value == 0 ? 0.0 : static_cast<double>(part.value) / static_cast<double>(whole.value);
 }
@@ -182,23 +184,27 @@ void Writer::why() {
     each_layer([&](const stats::LayerResult& l) { out_ += fmt::format("  {}: {}\n", l.name, l.sentence); });
 }
 
-/// Tokens of one decode step: one a sequence.
-std::int64_t sequences(const stats::RunResult& result) {
-    const auto batch = result.dims.find("batch");
-    return batch == result.dims.end() ? 1 : batch->second;
-}
-
 void Writer::phase(const stats::PhaseResult& p) {
     out_ += fmt::format("  phase {:<12} {:>10}", p.name, human_time(p.time));
     if (p.steps > 1) out_ += fmt::format("   {} steps, {} a step", p.steps, human_time(p.time / p.steps));
     if (!p.step_results.empty() && p.time.value > 0) {
         const auto &first = p.step_results.front(), &last = p.step_results.back();
-        const double tokens = static_cast<double>(p.steps) * static_cast<double>(sequences(result_));
-        out_ += fmt::format(", {} tokens/s; context {} -> {}: {} -> {}, KV cache read {} -> {}",
-                            human_ratio(tokens / seconds(p.time)), first.context, last.context, human_time(first.time),
-                            human_time(last.time), human_bytes(first.kv_read), human_bytes(last.kv_read));
+        out_ += fmt::format("; context {} -> {}: {} -> {}, KV cache read {} -> {}", first.context, last.context,
+                            human_time(first.time), human_time(last.time), human_bytes(first.kv_read), human_bytes(last.kv_read));
     }
     out_ += "\n";
+    const auto& m = p.metrics;
+    out_ += fmt::format("    MFU {:.1f} %, MBU {:.1f} %", 100 * m.mfu, 100 * m.mbu);
+    if (m.ttft_s) out_ += fmt::format(", TTFT {}", human_seconds(*m.ttft_s));
+    if (m.tpot_s) out_ += fmt::format(", TPOT {}", human_seconds(*m.tpot_s));
+    if (m.tokens_per_s) out_ += fmt::format(", {} tokens/s", human_ratio(*m.tokens_per_s));
+    if (m.samples_per_s) out_ += fmt::format(", {} samples/s", human_ratio(*m.samples_per_s));
+    if (p.steps_simulated < p.steps)
+        out_ += fmt::format("; {} steps simulated, the others on lines between them (off by {:.2f} % where tried)",
+                            p.steps_simulated, 100 * p.step_deviation);
+    out_ += "\n";
+    for (const auto& b : p.blocks)
+        out_ += fmt::format("    block {:<10} {:>10}   x{}, {} layers\n", b.name, human_time(b.time), b.repeat, b.layers);
 }
 
 void Writer::memory() {
@@ -229,9 +235,10 @@ void Writer::totals() {
 
 void Writer::closing() {
     const auto& s = result_.simulator;
-    out_ += fmt::format("\nsimulated {} kernels for {} launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n",
-                        s.kernels_simulated, s.kernels_launched, s.wall_s, human_count(static_cast<double>(s.line_requests)),
-                        static_cast<double>(s.peak_rss_bytes) / 1e6, s.mode);
+    out_ += fmt::format(
+        "\nsimulated {} kernels{} for {} launches in {:.2f} s ({} line requests, {:.0f} MB peak, mode {})\n", s.kernels_simulated,
+        s.kernels_cached > 0 ? fmt::format(" and read {} from the cache", s.kernels_cached) : "", s.kernels_launched, s.wall_s,
+        human_count(static_cast<double>(s.line_requests)), static_cast<double>(s.peak_rss_bytes) / 1e6, s.mode);
 }
 
 std::string Writer::write() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ struct LayerResult {
     Femtoseconds time{};
     Count macs{}, flops{};
     Bytes algorithmic_read{}, algorithmic_write{};
+    Bytes parameters{};  ///< of algorithmic_read: weights, tables and caches
     Traffic traffic;
     Energy energy;
     Hertz clock{};                  ///< of the SMs in its longest kernel
@@ -96,7 +98,25 @@ struct StepResult {
     std::int64_t step{};
     std::int64_t context{};  ///< tokens in the KV cache after the step
     Femtoseconds time{};
-    Bytes kv_read{};  ///< closed form: every cached token once
+    Bytes kv_read{};           ///< closed form: every cached token once
+    bool interpolated{false};  ///< between two steps that were simulated
+};
+
+/// Layers of a block, over all repetitions and steps.
+struct BlockResult {
+    std::string name;
+    std::int64_t repeat{1};
+    std::size_t first{0}, layers{0};  ///< in RunResult::layers
+    Femtoseconds time{};
+};
+
+/// Speeds of a phase; those that make no sense for it are absent. docs/results.md, (R.6)-(R.8).
+struct PhaseMetrics {
+    std::optional<double> ttft_s;         ///< phases that read a prompt: from the start of the run to their end
+    std::optional<double> tpot_s;         ///< phases that generate
+    std::optional<double> tokens_per_s;   ///< phases with attention
+    std::optional<double> samples_per_s;  ///< phases that do not generate
+    double mfu{0}, mbu{0};                ///< of the peak rates
 };
 
 struct PhaseResult {
@@ -107,6 +127,13 @@ struct PhaseResult {
     std::string clock_by{"boost"};  ///< what set it: "boost", "power" (the limit) or "locked"
     Energy energy;
     std::vector<StepResult> step_results;  ///< for phases whose cache grows
+    std::int64_t steps_simulated{1};       ///< the others lie on lines between these
+    double step_deviation{0};              ///< most by which a step that was tried lies off its line, of its time
+    std::int64_t sequences{0};             ///< or samples, of a step; 0: not known
+    std::int64_t tokens{0};                ///< of all sequences, of a step; 0 without attention
+    bool prompt{false}, generates{false};  ///< reads a prompt; adds `tokens` to the caches of all sequences in a step
+    std::vector<BlockResult> blocks{};
+    PhaseMetrics metrics{};
 };
 
 struct MemoryEntry {
@@ -120,6 +147,7 @@ struct SimulatorInfo {
     std::int64_t kernels_launched{}, kernels_simulated{};
     std::string mode;                    ///< "exact" | "memo"
     double cta_share{1}, line_share{1};  ///< of the kernels simulated: CTAs and line requests run, the others were left out
+    std::int64_t kernels_cached{0};      ///< read from the disk instead of simulated
 };
 
 struct RunResult {

@@ -135,3 +135,20 @@ TEST_CASE("a backward pass of look-ups runs, sorted and with atomics", "[cli]") 
     // A row that is popular is added up before it is written.
     CHECK(layers.at(2).at("kernels").back().at("name") == "split_embedding_backward_rowwise_adagrad_fp32");
 }
+
+TEST_CASE("the cache of kernels changes no byte of a result, and can be counted and cleared", "[cli]") {
+    const Folder folder;
+    setenv("XDG_CACHE_HOME", folder.file("cache").c_str(), 1);
+    const auto result = [&](std::initializer_list<std::string> more) { return Json::parse(command(small_run(more)).out); };
+    const Json none = result({"--no-cache", "--json", "-"});
+    CHECK(command({"cache"}).out.find("\n0 kernels") != std::string::npos);
+    const Json cold = result({"--json", "-"}), warm = result({"--json", "-"});
+    CHECK(cold.at("simulator").at("kernels_simulated") == none.at("simulator").at("kernels_simulated"));
+    CHECK(warm.at("simulator").at("kernels_simulated") == 0);
+    CHECK(warm.at("simulator").at("kernels_cached") == cold.at("simulator").at("kernels_simulated"));
+    for (const Json& other : {cold, warm}) CHECK(without_simulator(other.dump()) == without_simulator(none.dump()));
+    CHECK(command({"cache", "stats"}).out.find("\n0 kernels") == std::string::npos);
+    CHECK(command({"cache", "clear"}).out.find("removed: ") != std::string::npos);
+    CHECK(command({"cache", "stats"}).out.find("\n0 kernels") != std::string::npos);
+    unsetenv("XDG_CACHE_HOME");
+}
