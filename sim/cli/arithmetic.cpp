@@ -69,15 +69,19 @@ Lines formula(const workload::EmbeddingBag& e, const Counts& c) {
 }
 
 Lines formula(const workload::Rnn& r, const Counts& c) {
-    const int gates = r.cell == workload::Cell::lstm ? 4 : r.cell == workload::Cell::gru ? 3 : 1;
     std::string sum;
     for (std::int64_t layer = 0; layer < r.layers; ++layer) {
-        const std::int64_t input = !r.input_gemm ? 0 : layer == 0 ? r.input : r.hidden;
-        sum += fmt::format("{}{} x {} x ({} + {})", layer == 0 ? "" : " + ", gates, r.hidden, input, r.hidden);
+        const std::int64_t input = r.input_gemm ? r.input_of(layer) : 0;
+        sum += fmt::format("{}{} x {} x ({} + {})", layer == 0 ? "" : " + ", r.gates(), r.hidden, input, r.hidden);
     }
-    return {macs("batch x steps x sum over layers of gates x hidden x (input + hidden)",
-                 fmt::format("{} x {} x ({})", r.batch, r.steps, sum), c),
-            fmt::format("dependent steps = steps x layers = {} x {} = {}", r.steps, r.layers, r.steps * r.layers)};
+    const bool both = r.pass == workload::RnnPass::backward;
+    const std::string twice = both ? "2 x " : "";
+    Lines lines{macs(twice + "batch x steps x sum over layers of gates x hidden x (input + hidden)",
+                     fmt::format("{}{} x {} x ({})", twice, r.batch, r.steps, sum), c)};
+    if (both) lines.push_back("backward: a product for the data gradient and one for the weights'");
+    if (r.pass != workload::RnnPass::backward_weights)
+        lines.push_back(fmt::format("dependent steps = steps x layers = {} x {} = {}", r.steps, r.layers, r.steps * r.layers));
+    return lines;
 }
 
 Lines formula(const workload::Elementwise& e, const Counts& c) {

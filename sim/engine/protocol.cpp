@@ -43,7 +43,8 @@ Femtoseconds launch_gap(const config::Launch& launch, const Protocol& protocol, 
     const std::int64_t calls = protocol.caches == Caches::cold ? 0 : kernel.host_calls;
     if (mode == LaunchMode::kernel_only) return launch.null_kernel;
     if (mode == LaunchMode::events && first) return launch.event_overhead + launch.host_call * calls;
-    return kernel.graph || mode == LaunchMode::graph ? launch.graph_gap : launch.stream_gap;
+    if (kernel.graph || mode == LaunchMode::graph) return launch.graph_gap;
+    return launch.stream_gap * (1 + kernel.stream_commands);
 }
 
 }  // namespace rafter::engine

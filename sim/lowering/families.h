@@ -37,6 +37,8 @@ Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, cons
 Launches lower_conv(const workload::Layer& layer, const workload::Conv2d& op, const config::HwConfig& gpu);
 Launches lower_attention(const workload::Layer& layer, const workload::Attention& op, const config::HwConfig& gpu);
 Launches lower_embedding(const workload::Layer& layer, const workload::EmbeddingBag& op, const config::HwConfig& gpu);
+/// cuDNN's standard algorithm, forward and backward: products and pointwise kernels step by step. docs/model/recurrent.md
+Launches lower_rnn_steps(const workload::Layer& layer, const workload::Rnn& op, const config::HwConfig& gpu);
 Launches lower_rnn(const workload::Layer& layer, const workload::Rnn& op, const config::HwConfig& gpu);
 Launches lower_elementwise(const workload::Layer& layer, const workload::Elementwise& op, const config::HwConfig& gpu);
 Launches lower_rows(const workload::Layer& layer, const workload::RowReduction& op, const config::HwConfig& gpu);

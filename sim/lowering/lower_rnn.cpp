@@ -15,13 +15,12 @@ using program::Use;
 using workload::Cell;
 using workload::Layer;
 using workload::Rnn;
+using workload::RnnAlgorithm;
 using workload::RnnExecution;
 
 namespace {
 
 constexpr std::int64_t kMostRows = 64;  // of the batch at a time
-
-std::int64_t gates_of(const Rnn& op) { return op.cell == Cell::lstm ? 4 : op.cell == Cell::gru ? 3 : 1; }
 
 std::int64_t stage_ring_bytes(const RnnCell::Parameters& p) {
     const std::int64_t state = p.tile.m * p.tile.k * bits(p.state) / 8, weights = p.tile.n * p.tile.k * bits(p.weights) / 8;
@@ -63,7 +62,7 @@ void partition(RnnCell::Parameters& p, const config::HwConfig& gpu) {
 class RnnLowering {
 public:
     RnnLowering(const Layer& layer, const Rnn& op, const config::HwConfig& gpu)
-        : layer_(layer), op_(op), gpu_(gpu), gates_(gates_of(op)), compute_(workload::compute_dtype(layer)) {}
+        : layer_(layer), op_(op), gpu_(gpu), gates_(op.gates()), compute_(workload::compute_dtype(layer)) {}
 
     Launches lower() {
         for (std::int64_t index = 0; index < op_.layers; ++index) {
@@ -75,13 +74,12 @@ public:
 
 private:
     std::int64_t rows() const { return op_.batch * op_.steps; }
-    std::int64_t input_of(std::int64_t index) const { return index == 0 ? op_.input : op_.hidden; }
 
     /// Elements of the weights before layer `index`: per layer the input part, then the recurrent part.
     std::int64_t weights_before(std::int64_t index) const {
         std::int64_t total = 0;
         for (std::int64_t i = 0; i < index; ++i) {
-            total += gates_ * op_.hidden * ((op_.input_gemm ? input_of(i) : 0) + op_.hidden);
+            total += gates_ * op_.hidden * ((op_.input_gemm ? op_.input_of(i) : 0) + op_.hidden);
         }
         return total;
     }
@@ -102,7 +100,7 @@ private:
 
     void add_input_product(std::int64_t index) {
         GemmParameters p;
-        p.m = rows(), p.n = gates_ * op_.hidden, p.k = input_of(index);
+        p.m = rows(), p.n = gates_ * op_.hidden, p.k = op_.input_of(index);
         p.a = layer_.activations, p.b = layer_.weights, p.compute = compute_;
         p.epilogue.out = layer_.activations;
         p.b_offset = weights_before(index) * bits(layer_.weights) / 8;
@@ -118,10 +116,10 @@ private:
     RnnCell::Parameters cell(std::int64_t index) const {
         RnnCell::Parameters p;
         p.batch = op_.batch, p.hidden = op_.hidden, p.gates = gates_;
-        p.persistent = op_.execution == RnnExecution::persistent;
+        p.persistent = op_.algorithm == RnnAlgorithm::persistent;
         p.steps = p.persistent ? op_.steps : 1;
         p.slots = op_.steps;
-        const std::int64_t input_part = op_.input_gemm ? gates_ * op_.hidden * input_of(index) : 0;
+        const std::int64_t input_part = op_.input_gemm ? gates_ * op_.hidden * op_.input_of(index) : 0;
         p.weight_offset = (weights_before(index) + input_part) * bits(layer_.weights) / 8;
         p.cell_state = op_.cell == Cell::lstm;
         p.compute = compute_, p.weights = layer_.weights, p.state = layer_.activations;
@@ -154,6 +152,8 @@ private:
 
 }  // namespace
 
-Launches lower_rnn(const Layer& layer, const Rnn& op, const config::HwConfig& gpu) { return RnnLowering(layer, op, gpu).lower(); }
+Launches lower_rnn(const Layer& layer, const Rnn& op, const config::HwConfig& gpu) {
+    return op.algorithm == RnnAlgorithm::standard ? lower_rnn_steps(layer, op, gpu) : RnnLowering(layer, op, gpu).lower();
+}
 
 }  // namespace rafter::lowering

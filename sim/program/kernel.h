@@ -63,13 +63,14 @@ struct Kernel {
     Resources resources;
     std::vector<Argument> arguments;
     std::shared_ptr<const Code> code;
-    DType dtype{DType::fp16};    ///< that the multiply units work in; decides the clock (tensor peak or boost)
-    bool tensor{false};          ///< uses tensor cores
-    std::int64_t host_calls{0};  ///< that an eager framework makes on the host before it launches this kernel
-    bool graph{false};           ///< launched from a captured graph: graph gap instead of stream gap
-    bool cooperative{false};     ///< uses grid_sync; the grid must fit the machine
-    Count issued_macs{};         ///< on tensor cores, including padding of edge tiles
-    Count lane_macs{};           ///< of products on the vector lanes, the same way
+    DType dtype{DType::fp16};         ///< that the multiply units work in; decides the clock (tensor peak or boost)
+    bool tensor{false};               ///< uses tensor cores
+    std::int64_t host_calls{0};       ///< that an eager framework makes on the host before it launches this kernel
+    std::int64_t stream_commands{0};  ///< events recorded or waited for before it: each passes like a launch without work
+    bool graph{false};                ///< launched from a captured graph: graph gap instead of stream gap
+    bool cooperative{false};          ///< uses grid_sync; the grid must fit the machine
+    Count issued_macs{};              ///< on tensor cores, including padding of edge tiles
+    Count lane_macs{};                ///< of products on the vector lanes, the same way
 };
 
 }  // namespace rafter::program

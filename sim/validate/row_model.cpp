@@ -116,12 +116,17 @@ std::string conv(Context& c) {
 }
 
 std::string recurrent(Context& c) {
-    if (const std::string pass = c.shape.take_or("pass", "fwd"); pass != "fwd")
-        c.shape.fail(fmt::format("{} pass={} is not modelled", c.row.op, pass));
+    static const std::map<std::string, std::string> passes{
+        {"fwd", "forward"}, {"bwd", "backward"}, {"bwd_data", "backward_data"}, {"bwd_weights", "backward_weights"}};
+    const std::string written = c.shape.take_or("pass", "fwd");
+    const auto pass = passes.find(written);
+    if (pass == passes.end())
+        c.shape.fail(fmt::format("{} pass={} is not modelled; known: fwd, bwd, bwd_data, bwd_weights", c.row.op, written));
     const std::string hidden = c.shape.take("hidden");
-    return layer(c.row.op, fmt::format("hidden: {0}, input: {0}, batch: {1}, steps: {2}, layers: {3}, input_gemm: {4}", hidden,
-                                       c.shape.take("batch"), c.shape.take("steps"), c.shape.take_or("layers", "1"),
-                                       c.shape.take_or("input_gemm", "included")));
+    return layer(c.row.op,
+                 fmt::format("hidden: {0}, input: {0}, batch: {1}, steps: {2}, layers: {3}, input_gemm: {4}, pass: {5}", hidden,
+                             c.shape.take("batch"), c.shape.take("steps"), c.shape.take_or("layers", "1"),
+                             c.shape.take_or("input_gemm", "included"), pass == passes.end() ? "forward" : pass->second));
 }
 
 /// Functions count by their arithmetic alone: those not listed do one operation an element.

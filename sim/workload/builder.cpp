@@ -70,6 +70,7 @@ void add_parameters(Layer& layer, Fields& fields, const Shape& shape, const Scop
     layer.outputs.push_back(
         {scoped(scope, layer.name) + ".out", storage(shape.output_dtype.value_or(layer.activations), shape.output.elements)});
     if (shape.updates_parameters) layer.outputs = layer.parameters;
+    if (shape.updates_last) layer.outputs.push_back(layer.parameters.back());
     if (shape.updates_second) layer.outputs.push_back(layer.inputs[1]);
     if (shape.appended > 0) layer.outputs.push_back({cache, storage(shape.cache.dtype, shape.appended)});
 }

@@ -92,6 +92,7 @@ struct Shape {
     Operand cache{".kv", 0, DType::fp16};  ///< K and V held for this layer; 0 elements when it reads no cache
     std::optional<DType> output_dtype;     ///< when it is not that of the activations
     bool updates_parameters{false};        ///< they are what is written; `output` only names it
+    bool updates_last{false};              ///< the last parameter is written back in place
     bool updates_second{false};            ///< the second input is written back in place
     std::int64_t appended{0};              ///< elements of the new K and V written to the cache
     Produced output;

@@ -10,8 +10,6 @@ namespace {
 
 Count u(std::int64_t n) { return static_cast<Count>(n); }
 
-std::int64_t gates(Cell cell) { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
-
 /// Pairs (query, key) that are not masked. Query i of seq_q sees keys up to seq_kv - seq_q + i, at most `window` of them.
 Count unmasked_pairs(const Attention& a) {
     const std::int64_t prefix = a.seq_kv - a.seq_q;
@@ -45,10 +43,10 @@ Work work(const EmbeddingBag& e) {  // (W.4)
 Work work(const Rnn& r) {  // (W.5)
     Count per_step = 0;
     for (std::int64_t layer = 0; layer < r.layers; ++layer) {
-        const std::int64_t input = r.input_gemm ? (layer == 0 ? r.input : r.hidden) : 0;
-        per_step += u(gates(r.cell)) * u(r.hidden) * u(input + r.hidden);
+        const std::int64_t input = r.input_gemm ? r.input_of(layer) : 0;
+        per_step += u(r.gates()) * u(r.hidden) * u(input + r.hidden);
     }
-    return products(u(r.batch) * u(r.steps) * per_step);
+    return products(u(r.batch) * u(r.steps) * per_step * (r.pass == RnnPass::backward ? 2 : 1));
 }
 Work work(const Elementwise& e) { return {0, u(e.rows) * u(e.cols) * u(e.flops_per_element)}; }  // (W.6)
 Work work(const RowReduction& r) {                                                               // (W.7)
@@ -95,7 +93,8 @@ Counts count(const Layer& layer) {
 }
 
 std::int64_t chain_length(const Layer& layer) {
-    if (const auto* rnn = std::get_if<Rnn>(&layer.operation)) return rnn->steps * rnn->layers;
+    const auto* rnn = std::get_if<Rnn>(&layer.operation);
+    if (rnn != nullptr) return rnn->pass == RnnPass::backward_weights ? 1 : rnn->steps * rnn->layers;
     return 1;
 }
 

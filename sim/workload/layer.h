@@ -95,11 +95,13 @@ struct EmbeddingBag {
 };
 
 enum class Cell : std::uint8_t { rnn, lstm, gru };
-enum class RnnExecution : std::uint8_t {
-    stream,
-    graph,
-    persistent
-};  ///< a launch a step | captured graph | one persistent kernel
+enum class RnnExecution : std::uint8_t { stream, graph };  ///< launches one by one | a captured graph
+enum class RnnAlgorithm : std::uint8_t {
+    standard,   ///< a product and a pointwise kernel a step
+    fused,      ///< one kernel a step
+    persistent  ///< one kernel for all steps
+};
+enum class RnnPass : std::uint8_t { forward, backward, backward_data, backward_weights };
 
 /// `layers` stacked cells over `steps` dependent time steps.
 struct Rnn {
@@ -107,6 +109,14 @@ struct Rnn {
     std::int64_t batch{}, steps{}, input{}, hidden{}, layers{1};
     bool input_gemm{true};  ///< false: recurrent product and pointwise part only
     RnnExecution execution{RnnExecution::stream};
+    RnnAlgorithm algorithm{RnnAlgorithm::standard};
+    RnnPass pass{RnnPass::forward};
+
+    std::int64_t gates() const { return cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1; }
+    std::int64_t input_of(std::int64_t layer) const { return layer == 0 ? input : hidden; }
+    bool forward() const { return pass == RnnPass::forward; }
+    bool data() const { return pass == RnnPass::backward || pass == RnnPass::backward_data; }  ///< gradient of what came in
+    bool gradient() const { return pass == RnnPass::backward || pass == RnnPass::backward_weights; }  ///< of the weights
 };
 
 /// reads / writes count tensors of [rows, cols]; halves are legal (a narrower output).

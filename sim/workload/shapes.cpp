@@ -43,28 +43,79 @@ Shape read_gemm(const Layer& layer, Fields& f) {
     return shape;
 }
 
+namespace {
+
+/// What PyTorch's RNN.cpp asks cuDNN for: one persistent kernel for small cells, the standard algorithm otherwise. Other
+/// libraries' users get cuDNN's default.
+RnnAlgorithm library_algorithm(const Rnn& r, Library library) {
+    const std::int64_t largest = r.cell == Cell::rnn ? 384 : 192;
+    const bool small = library == Library::pytorch && r.forward() && r.hidden <= largest;
+    return small ? RnnAlgorithm::persistent : RnnAlgorithm::standard;
+}
+
+void read_algorithm(Rnn& r, Library library, Fields& f) {
+    const std::string pass = f.text_or("pass", "forward", {"forward", "backward", "backward_data", "backward_weights"});
+    r.pass = pass == "forward"         ? RnnPass::forward
+             : pass == "backward"      ? RnnPass::backward
+             : pass == "backward_data" ? RnnPass::backward_data
+                                       : RnnPass::backward_weights;
+    r.execution = f.text_or("execution", "stream", {"stream", "graph"}) == "graph" ? RnnExecution::graph : RnnExecution::stream;
+    r.algorithm = library_algorithm(r, library);
+    if (!f.has("algorithm")) return;
+    const std::string algorithm = f.text_or("algorithm", "standard", {"standard", "fused", "persistent"});
+    r.algorithm = algorithm == "standard" ? RnnAlgorithm::standard
+                  : algorithm == "fused"  ? RnnAlgorithm::fused
+                                          : RnnAlgorithm::persistent;
+    if (!r.forward() && r.algorithm != RnnAlgorithm::standard)
+        f.error("algorithm", "a backward pass runs 'standard' only, found '" + algorithm + "'");
+}
+
+/// Elements of the weights: input part (when it is included) and recurrent part of every layer.
+std::int64_t rnn_weights(const Rnn& r, Fields& f) {
+    const std::int64_t first = r.hidden + (r.input_gemm ? r.input : 0), later = r.hidden + (r.input_gemm ? r.hidden : 0);
+    return f.elements({r.gates(), r.hidden, first}) + f.elements({r.gates(), r.hidden, later, r.layers - 1});
+}
+
+/// Backward: the gradient of the states and what the forward pass has kept come in (activated gates, cell states of an LSTM,
+/// states and inputs); gradients of the input (of the pre-activations without the input product) and of the weights go out.
+/// Weight gradients are added to what is there, as cuDNN does.
+void shape_rnn_backward(Shape& shape, const Rnn& r, const Layer& layer, Fields& f) {
+    const std::int64_t states = f.elements({r.batch, r.steps, r.hidden}), every = f.elements({states, r.layers});
+    const std::int64_t gates = f.elements({every, r.gates()});
+    shape.inputs.clear(), shape.parameters.clear();
+    if (r.data()) shape.inputs.push_back(states);
+    shape.inputs.push_back(gates);
+    if (r.data() && r.cell == Cell::lstm) shape.inputs.push_back(every);
+    if (r.gradient()) shape.inputs.push_back(every);
+    if (r.gradient() && r.input_gemm) shape.inputs.push_back(f.elements({r.batch, r.steps, r.input}));
+    const std::int64_t weights = rnn_weights(r, f);
+    if (r.data()) shape.parameters.push_back({".weight", weights, layer.weights});
+    if (r.gradient()) shape.parameters.push_back({".gradient", weights, layer.weights});
+    shape.updates_parameters = !r.data();
+    shape.updates_last = r.data() && r.gradient();
+    const std::int64_t columns = r.input_gemm ? r.input : f.elements({r.gates(), r.hidden, r.layers});
+    shape.output = {"", f.elements({r.batch, r.steps, columns}), f.elements({r.batch, r.steps}), columns, 0, 0, 0, 0};
+}
+
+}  // namespace
+
 Shape read_rnn(const Layer& layer, Fields& f) {
     Rnn r;
     r.cell = layer.op == "lstm" ? Cell::lstm : layer.op == "gru" ? Cell::gru : Cell::rnn;
     r.batch = f.number("batch");
     r.steps = f.number("steps");
-    r.input = f.inferred("input", f.input().cols);
     r.hidden = f.number("hidden");
     r.layers = f.number_or("layers", 1, 1);
+    read_algorithm(r, layer.library, f);
+    r.input = r.forward() ? f.inferred("input", f.input().cols) : f.number("input");
     r.input_gemm = f.text_or("input_gemm", "included", {"included", "skipped"}) == "included";
-    const std::string execution = f.text_or("execution", "stream", {"stream", "graph", "persistent"});
-    r.execution = execution == "stream"  ? RnnExecution::stream
-                  : execution == "graph" ? RnnExecution::graph
-                                         : RnnExecution::persistent;
-    const std::int64_t gates = layer.op == "lstm" ? 4 : layer.op == "gru" ? 3 : 1;
-    const std::int64_t first = r.hidden + (r.input_gemm ? r.input : 0), later = r.hidden + (r.input_gemm ? r.hidden : 0);
     Shape shape;
     shape.exact = true;
-    const std::int64_t weights = f.elements({gates, r.hidden, first}) + f.elements({gates, r.hidden, later, r.layers - 1});
-    shape.parameters.push_back({".weight", weights, layer.weights});
+    shape.parameters.push_back({".weight", rnn_weights(r, f), layer.weights});
     // Without the input product the gates' pre-activations are read instead of the input.
-    shape.inputs = {f.elements({r.batch, r.steps, r.input_gemm ? r.input : gates * r.hidden})};
+    shape.inputs = {f.elements({r.batch, r.steps, r.input_gemm ? r.input : r.gates() * r.hidden})};
     shape.output = {"", f.elements({r.batch, r.steps, r.hidden}), f.elements({r.batch, r.steps}), r.hidden, 0, 0, 0, 0};
+    if (!r.forward()) shape_rnn_backward(shape, r, layer, f);
     shape.operation = r;
     return shape;
 }

@@ -133,6 +133,6 @@ TEST_CASE("A GPU of one SM lowers everything", "[lowering]") {
     gpu.sm.count = 1;
     CHECK_FALSE(lowering::lower(layer_of(gemm(256, 256, 256)), gpu).empty());
     workload::Rnn rnn;
-    rnn.batch = 2, rnn.steps = 3, rnn.input = 16, rnn.hidden = 64, rnn.execution = workload::RnnExecution::persistent;
+    rnn.batch = 2, rnn.steps = 3, rnn.input = 16, rnn.hidden = 64, rnn.algorithm = workload::RnnAlgorithm::persistent;
     CHECK(lowering::lower(layer_of(rnn), gpu).back().kernel.grid == 1);
 }

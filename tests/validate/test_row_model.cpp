@@ -37,6 +37,11 @@ TEST_CASE("every op of the format becomes a workload with its work", "[row_model
     CHECK(macs(row("bmm", "batch=2;m=3;n=5;k=7")) == 2 * 3 * 5 * 7);
     CHECK(macs(row("conv", std::string(kConv) + "fwd")) == Count(2) * 128 * 14 * 14 * 64 * 9);
     CHECK(macs(row("lstm", "hidden=64;batch=2;steps=5;layers=1;input_gemm=skipped;pass=fwd")) == Count(5) * 2 * 4 * 64 * 64);
+    CHECK(macs(row("gru", "hidden=64;batch=2;steps=5;layers=1;input_gemm=skipped;pass=bwd_weights")) ==
+          Count(5) * 2 * 3 * 64 * 64);
+    CHECK(macs(row("rnn", "hidden=64;batch=2;steps=5;pass=bwd")) == 2 * Count(5) * 2 * 64 * 128);
+    CHECK(reason(row("rnn", "hidden=64;batch=2;steps=5;pass=bwd_bias")) ==
+          "rnn pass=bwd_bias is not modelled; known: fwd, bwd, bwd_data, bwd_weights");
     CHECK(macs(row("attention_decode", "batch=2;heads=8;kv_heads=2;head_dim=64;seq_q=1;seq_kv=100;causal=1;kv_dtype=fp16")) ==
           Count(2) * 8 * 100 * 128);
     CHECK(macs(row("attention_prefill", "batch=1;heads=2;kv_heads=2;head_dim=64;seq_q=4;seq_kv=4;causal=1;kv_dtype=fp16")) ==

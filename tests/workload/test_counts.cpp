@@ -70,6 +70,28 @@ TEST_CASE("recurrent cells: gates, weights, chain", "[workload]") {
     CHECK(text(count(skipped).macs) == "52428800");  // 32 * 100 * 128 * 128
 }
 
+TEST_CASE("backward passes of a recurrence: products and bytes", "[workload]") {
+    const std::string op = "op: lstm, batch: 2, steps: 3, input: 5, hidden: 8, pass: ";
+    const std::int64_t weights = 4 * 8 * (5 + 8), states = 2 * 3 * 8, gates = 4 * states, input = 2 * 3 * 5;
+    const Counts forward = count(layer_of(op + "forward", "fp32")), data = count(layer_of(op + "backward_data", "fp32")),
+                 gradient = count(layer_of(op + "backward_weights", "fp32")), both = count(layer_of(op + "backward", "fp32"));
+    CHECK(data.macs == forward.macs);
+    CHECK(gradient.macs == forward.macs);
+    CHECK(both.macs == 2 * forward.macs);
+    CHECK(data.input_bytes.value == 4 * (states + gates + states));  // gradient of the states, kept gates, cell states
+    CHECK(data.parameter_bytes.value == 4 * weights);
+    CHECK(data.output_bytes.value == 4 * input);
+    CHECK(gradient.input_bytes.value == 4 * (gates + states + input));
+    CHECK(gradient.parameter_bytes.value == 4 * weights);  // added to
+    CHECK(gradient.output_bytes.value == 4 * weights);
+    CHECK(both.input_bytes.value == 4 * (states + gates + states + states + input));
+    CHECK(both.parameter_bytes.value == 2 * 4 * weights);
+    CHECK(both.output_bytes.value == 4 * (input + weights));
+    CHECK(count(layer_of(op + "backward_data, input_gemm: skipped", "fp32")).output_bytes.value == 4 * gates);
+    CHECK(chain_length(layer_of(op + "backward_data", "fp32")) == 3);
+    CHECK(chain_length(layer_of(op + "backward_weights", "fp32")) == 1);
+}
+
 TEST_CASE("elementwise functions and rows", "[workload]") {
     const Counts relu = count(layer_of("op: elementwise, fn: relu, cols: 4096", "fp32"));
     CHECK(text(relu.flops) == "4096");
