@@ -85,6 +85,8 @@ void read_l2(const Value& value, HwConfig& gpu) {
     gpu.l2.bytes_per_clk = s.count("bytes_per_clk");
     gpu.l2.latency_near_clk = s.clk("latency_near");
     gpu.l2.latency_far_clk = s.clk("latency_far");
+    gpu.l2.atomic_interval =
+        s.time_or("atomic_interval", Femtoseconds(6'500'000), "not given; rows of dynamic quantisation on H100, B200 and L40S");
     gpu.l2.link_bytes_per_clk = s.count_or("link_bytes_per_clk", 0, "not given; lines are not copied between partitions");
 }
 

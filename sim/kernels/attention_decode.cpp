@@ -113,6 +113,8 @@ void AttentionDecode::store(Cta& cta, const Buffer& out, const Work& w) const {
 program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     Work w = work(cta.index());
     const std::int64_t step = p_.block.tile.n;
+    const Vector prologue = AttentionBlock::prologue();
+    co_await cta.vector(prologue);
     Ticket next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, w.first);
     Ticket queries;
     load_queries(cta, buffers[0], w, queries);
@@ -120,14 +122,25 @@ program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& b
     for (std::int64_t key = w.first; key < w.last; key += step) {
         const std::int64_t done = (key - w.first) / step, left = (w.last - key) / step - 2;
         w.last -= step * cta.step(done, done + left, 1);
+        if (p_.block.paged) {
+            const Vector lookup = p_.block.lookup();
+            co_await cta.vector(lookup);
+        }
         const Ticket v = load(cta, v_, p_.block.head_dim_v, buffers[1], w, key);
         co_await cta.wait(next_k);
         co_await cta.barrier();
         const Mma scores = p_.block.scores(w.rows, keys(w, key));
         co_await multiply(cta, scores, p_.block.tensor);
+        if (p_.block.paged && key + step < w.last) {
+            const Vector lookup = p_.block.lookup();
+            co_await cta.vector(lookup);
+        }
         if (key + step < w.last) next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, key + step);
-        const Vector softmax = p_.block.softmax(w.rows, keys(w, key));
-        co_await cta.vector(softmax);
+        for (int pass = 0; pass < AttentionBlock::kPasses; ++pass) {
+            Vector softmax = p_.block.softmax(pass, w.rows, keys(w, key));
+            softmax.exclusive = softmax.exclusive && p_.block.lengths;
+            co_await cta.vector(softmax);
+        }
         co_await cta.wait(v);
         co_await cta.barrier();
         const Mma values = p_.block.values(w.rows, keys(w, key));
@@ -140,7 +153,7 @@ program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& b
 
 program::TileProgram AttentionCombine::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     const std::int64_t row = cta.index() * kRows, rows = std::min(kRows, rows_ - row);
-    Ticket sums, parts;
+    Ticket sums;
     for (std::int64_t split = 0; split < splits_; ++split) {
         const Access sum = span(buffers[0], (splits_ * rows_ * dim_ + split * rows_ + row) * 4, rows * 4);
         sums = later(sums, cta.load(sum, Path::streaming));
@@ -149,14 +162,18 @@ program::TileProgram AttentionCombine::run(Cta& cta, const std::vector<Buffer>& 
     Vector scales;
     scales.sfu = rows * splits_, scales.fma = 3 * rows * splits_, scales.chain = 16;
     co_await cta.vector(scales);
-    for (std::int64_t split = 0; split < splits_; ++split) {
-        const Access part = span(buffers[0], (split * rows_ + row) * dim_ * 4, rows * dim_ * 4);
-        parts = later(parts, cta.load(part, Path::streaming));
-    }
-    co_await cta.wait(parts);
+    const std::int64_t together = serial_ ? 1 : splits_;
     Vector add;
-    add.fma = rows * dim_ * splits_, add.integer = rows * dim_ / 2, add.chain = splits_;
-    co_await cta.vector(add);
+    add.fma = rows * dim_ * together, add.integer = serial_ ? 0 : rows * dim_ / 2, add.chain = serial_ ? 4 : splits_;
+    for (std::int64_t first = 0; first < splits_; first += together) {
+        Ticket parts;
+        for (std::int64_t split = first; split < first + together; ++split) {
+            const Access part = span(buffers[0], (split * rows_ + row) * dim_ * 4, rows * dim_ * 4);
+            parts = later(parts, cta.load(part, Path::streaming));
+        }
+        co_await cta.wait(parts);
+        co_await cta.vector(add);
+    }
     const Access out = out_.block(buffers.back(), row, rows, 0, dim_);
     cta.store(out);
 }

@@ -59,14 +59,16 @@ class AttentionCombine : public program::Code {
 public:
     static constexpr std::int64_t kThreads = 128;
     static constexpr std::int64_t kRows = 4;  ///< of the output per CTA
-    AttentionCombine(std::int64_t rows, std::int64_t dim, std::int64_t splits, DType out)
-        : rows_(rows), dim_(dim), splits_(splits), out_(Matrix::packed(dim, out)) {}
+    /// `serial`: one partial sum is loaded when the one before it has been added, as in FlashAttention-2; else all at once.
+    AttentionCombine(std::int64_t rows, std::int64_t dim, std::int64_t splits, DType out, bool serial)
+        : rows_(rows), dim_(dim), splits_(splits), serial_(serial), out_(Matrix::packed(dim, out)) {}
     static std::int64_t grid(std::int64_t rows) { return ceil_div(rows, kRows); }
     program::TileProgram run(program::Cta& cta, const std::vector<program::Buffer>& buffers) const override;
     program::Repeats repeats(std::int64_t) const override { return {program::Repeat{0, rows_ / kRows, 1}}; }
 
 private:
     std::int64_t rows_, dim_, splits_;
+    bool serial_;
     Matrix out_;
 };
 

@@ -24,7 +24,7 @@ std::string AttentionPrefill::Parameters::text() const {
                                      v.offset, q_stride, k_stride, v_stride, heads_together}) {
         s += std::to_string(field) + ",";
     }
-    return s + (causal ? "c," : "f,") + (overlaps ? "o," : "s,") + block.text();
+    return s + (causal ? "c," : "f,") + (overlaps ? "o," : "s,") + (longest_first ? "l," : "n,") + block.text();
 }
 
 std::int64_t AttentionPrefill::Parameters::first_key(std::int64_t row) const {
@@ -61,8 +61,9 @@ AttentionPrefill::Work AttentionPrefill::work(std::int64_t index) const {
     const std::int64_t group = index / (p_.heads_together * blocks), first = group * p_.heads_together;
     const std::int64_t width = std::min(p_.heads_together, pairs - first), inside = index - first * blocks;
     const std::int64_t pair = first + inside % width;
-    const std::int64_t block = p_.causal ? blocks - 1 - inside / width : inside / width;
+    const std::int64_t block = p_.causal && p_.longest_first ? blocks - 1 - inside / width : inside / width;
     const std::int64_t row = block * p_.block.tile.m, rows = std::min(p_.block.tile.m, p_.seq_q - row);
+    if (!p_.longest_first) return {pair % p_.batch, pair / p_.batch, row, rows, p_.first_key(row), p_.last_key(row, rows)};
     return {pair / p_.heads, pair % p_.heads, row, rows, p_.first_key(row), p_.last_key(row, rows)};
 }
 
@@ -100,6 +101,8 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
     const std::int64_t step = p_.block.tile.n;
     Access q = p_.q.block(buffers[0], w.row, w.rows, w.head * p_.block.head_dim, p_.block.head_dim);
     q.address += w.sequence * p_.q_stride;
+    const Vector prologue = AttentionBlock::prologue();
+    co_await cta.vector(prologue);
     const Ticket queries = cta.load(q, Path::async_copy);
     Ticket next_k = w.first < w.last ? load_k(cta, buffers, w, w.first) : queries;
     Ticket s, o;
@@ -114,6 +117,10 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
         w.last -= step * cta.step(done, done + left, 1);
         const std::int64_t now = keys(w, key);
         const bool more = key + step < w.last;
+        if (p_.block.paged) {
+            const Vector lookup = p_.block.lookup();
+            co_await cta.vector(lookup);
+        }
         const Ticket v = load_v(cta, buffers, w, key);
         if (p_.overlaps) {  // S of the next block runs under the softmax of this one
             co_await cta.wait(s);
@@ -127,10 +134,16 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
             co_await cta.barrier();
             const Mma scores = p_.block.scores(w.rows, now);
             co_await multiply(cta, scores, p_.block.tensor);
+            if (p_.block.paged && more) {
+                const Vector lookup = p_.block.lookup();
+                co_await cta.vector(lookup);
+            }
             if (more) next_k = load_k(cta, buffers, w, key + step);
         }
-        const Vector softmax = p_.block.softmax(w.rows, now);
-        co_await cta.vector(softmax);
+        for (int pass = 0; pass < AttentionBlock::kPasses; ++pass) {
+            const Vector softmax = p_.block.softmax(pass, w.rows, now);
+            co_await cta.vector(softmax);
+        }
         co_await cta.wait(v);
         co_await cta.barrier();
         const Mma values = p_.block.values(w.rows, now);

@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::int64_t kRasterGroup = 8;  // rows of tiles walked together, so that neighbours share A and B in the L2
 
+// Before the first load: barriers are initialised, the cluster meets, the tensor maps are fetched; dependent instructions.
+constexpr std::int64_t kTmaPrologue = 200;
+
 std::int64_t issued_extent_sum(std::int64_t total, std::int64_t tile, const auto& issued) {
     const std::int64_t full = total / tile, rest = total % tile;
     return full * issued(tile) + (rest > 0 ? issued(rest) : 0);
@@ -38,7 +41,7 @@ Count GemmParameters::issued_macs() const {
 std::string GemmParameters::text() const {
     std::string s;
     for (const std::int64_t v : {batch, m, n, k, c_columns, b_offset, a_stride, b_stride, tile.m, tile.n, tile.k, tile.stages,
-                                 tile.warps_m, tile.warps_n, tile.unit_m, tile.unit_n, splits, grid}) {
+                                 tile.warps_m, tile.warps_n, tile.unit_m, tile.unit_n, splits, cluster, grid}) {
         s += std::to_string(v) + ",";
     }
     for (const DType t : {a, b, compute, epilogue.out}) s += std::string(name(t)) + ",";
@@ -139,10 +142,21 @@ program::Repeats Gemm::repeats(std::int64_t unit) const {
     return {columns_alike(first, tile), groups_alike(first, tile), program::Repeat{0, units_, period}};
 }
 
+/// The columns of B that this CTA asks for. In a cluster each asks for its share and all get the whole: the neighbours' shares
+/// arrive when its own does.
+Gemm::Columns Gemm::columns_loaded(const Unit& u) const {
+    const std::int64_t row = u.row / p_.tile.m, first = row / p_.cluster * p_.cluster;
+    if (p_.cluster == 1 || first + p_.cluster > p_.tiles_m()) return {u.column, u.columns};
+    const std::int64_t share = ceil_div(u.columns, p_.cluster), from = std::min(u.columns, (row - first) * share);
+    return {u.column + from, std::min(share, u.columns - from)};
+}
+
 Ticket Gemm::load_b(Cta& cta, const Buffer& buffer, const Cursor& cursor) const {
     const Unit& u = cursor.unit;
-    Access b = p_.b_transposed ? b_.block(buffer, u.column, u.columns, cursor.k, depth(cursor))
-                               : b_.block(buffer, cursor.k, depth(cursor), u.column, u.columns);
+    const auto [column, columns] = columns_loaded(u);
+    if (columns == 0) return {};
+    Access b = p_.b_transposed ? b_.block(buffer, column, columns, cursor.k, depth(cursor))
+                               : b_.block(buffer, cursor.k, depth(cursor), column, columns);
     b.address += u.batch * p_.b_stride;
     return cta.load(b, path());
 }
@@ -237,6 +251,11 @@ program::Suspend Gemm::multiply_now(Cta& cta, const Cursor& cursor) const {
 program::TileProgram Gemm::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     const bool staged = p_.tile.feed == Feed::register_staged || simt_;
     const bool overlap = p_.tile.overlaps();
+    if (p_.tile.feed == Feed::tma) {
+        Vector prologue;
+        prologue.chain = kTmaPrologue;
+        co_await cta.vector(prologue);
+    }
     Cursor consumer = at(cta.index());
     Pipeline pipe{{}, consumer, 0, 0};
     for (std::int64_t i = 0; i + 1 < p_.tile.stages; ++i) refill(cta, buffers, pipe);

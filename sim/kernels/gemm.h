@@ -27,7 +27,8 @@ struct GemmParameters {
     std::int64_t a_stride{0}, b_stride{0};  ///< bytes from one batch entry to the next
     Tile tile;
     std::int64_t splits{1};  ///< of k, in whole k blocks; > 1 writes fp32 partials [split][batch][m][n]
-    std::int64_t grid{1};    ///< CTAs; fewer than units() makes it persistent
+    std::int64_t cluster{1};  ///< neighbours along m that each load a part of B for all of them (multicast)
+    std::int64_t grid{1};     ///< CTAs; fewer than units() makes it persistent
     Epilogue epilogue;
 
     std::int64_t tiles_m() const { return ceil_div(m, tile.m); }
@@ -75,6 +76,10 @@ private:
         Cursor producer;
         std::size_t filled, used;
     };
+    struct Columns {
+        std::int64_t first, count;
+    };
+    Columns columns_loaded(const Unit& unit) const;
     Unit unit(std::int64_t index) const;
     Cursor at(std::int64_t index) const;
     void advance(program::Cta& cta, Cursor& cursor) const;

@@ -86,7 +86,9 @@ private:
         const auto batch = static_cast<double>(p_.batch);
         const double out = batch * m * n * (p_.splits > 1 ? 4.0 * static_cast<double>(p_.splits) : 2.0);
         const double l2 =
-            batch * k * (m * a * static_cast<double>(p_.tiles_n()) + n * b * static_cast<double>(p_.tiles_m())) + out;
+            batch * k *
+                (m * a * static_cast<double>(p_.tiles_n()) + n * b * static_cast<double>(p_.tiles_m()) / static_cast<double>(p_.cluster)) +
+            out;
         const double hbm = batch * k * (m * a + n * b) + out;
         const double stage = (static_cast<double>(std::min(t.m, p_.m)) * a + static_cast<double>(std::min(t.n, p_.n)) * b) *
                              static_cast<double>(std::min(t.k, p_.k));
@@ -131,6 +133,10 @@ void unsupported(const std::string& layer, DType dtype, const config::HwConfig& 
                 (gpu.title.empty() ? gpu.name : gpu.title) + " has no units for (it has " + list + ")");
 }
 
+std::int64_t cluster_of(const GemmParameters& p, const GemmKernel& kernel) {
+    return kernel.tile.feed == kernels::Feed::tma && p.tiles_m() > 1 ? 2 : 1;
+}
+
 GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu, const std::string& layer, bool may_split) {
     const std::vector<GemmKernel> candidates = gemm_kernels(gpu, shape.compute);
     if (candidates.empty()) unsupported(layer, shape.compute, gpu);
@@ -140,6 +146,7 @@ GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu,
         GemmParameters p = shape;
         p.tile = kernel.tile;
         p.splits = 1;
+        p.cluster = cluster_of(p, kernel);
         const std::int64_t blocks = ceil_div(p.k, p.tile.k), slots = gpu.sm.count * ctas_per_sm(kernel.resources, gpu.sm);
         const bool fills = p.units() >= slots;
         const std::int64_t most = may_split && !fills ? most_splits(p) : 1;
@@ -149,7 +156,7 @@ GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu,
             const double clocks = Estimate(p, kernel, gpu).clocks();
             if (least >= 0.0 && clocks >= least) continue;
             least = clocks;
-            best = {kernel, p.splits, kernel.persistent ? std::min(p.units(), slots) : p.units()};
+            best = {kernel, p.splits, p.cluster, kernel.persistent ? std::min(p.units(), slots) : p.units()};
         }
     }
     return best;

@@ -12,8 +12,12 @@ namespace rafter::lowering {
 struct GemmChoice {
     GemmKernel kernel;
     std::int64_t splits{1};
+    std::int64_t cluster{1};
     std::int64_t grid{1};
 };
+
+/// CTAs along m that share B: the kernels with TMA have clusters of two where there are two rows of tiles.
+std::int64_t cluster_of(const kernels::GemmParameters& p, const GemmKernel& kernel);
 
 /// `shape` gives the extents and dtypes; its tile, splits and grid are ignored. Errors: Error naming `layer` and what the GPU has
 /// when no kernel can run it.

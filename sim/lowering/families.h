@@ -20,6 +20,7 @@ struct GemmOperands {
     program::Argument c;
     std::string workspace;  ///< tensor id for partial sums
     bool may_split{true};
+    workload::Library library{workload::Library::tuned};  ///< whose dispatch rules choose
     std::string prefix, suffix;  ///< of the kernel's name and of its signature, when `make` gives another kernel than Gemm
     std::function<std::shared_ptr<const program::Code>(const kernels::GemmParameters&)> make;
 };
@@ -47,6 +48,9 @@ Launches lower_library_rows(const workload::Layer& layer, const workload::RowRed
 /// Elementwise kernels with a CTA a row. `arguments` and `row_bytes`: reads, then writes.
 Launches lower_row_function(const workload::Elementwise& op, const std::vector<program::Argument>& arguments,
                             const std::vector<std::int64_t>& row_bytes, std::size_t reads);
+/// Dynamic quantisation of a tensor to a narrower format, a scale for all of it.
+Launches lower_quantise(const workload::Layer& layer, const workload::Elementwise& op, const std::vector<program::Argument>& in,
+                        const std::vector<program::Argument>& out);
 bool has_row_kernel(const workload::Layer& layer, const workload::Elementwise& op);
 Launches lower_pool(const workload::Layer& layer, const workload::Pool2d& op, const config::HwConfig& gpu);
 

@@ -5,6 +5,7 @@
 #include "sim/lowering/choose_gemm.h"
 #include "sim/lowering/families.h"
 #include "sim/lowering/kernel_builder.h"
+#include "sim/lowering/library/gemm.h"
 
 namespace rafter::lowering {
 
@@ -31,10 +32,12 @@ program::Kernel reduction(const GemmParameters& p, const Epilogue& epilogue, con
 
 void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& operands, const config::HwConfig& gpu,
                  const std::string& layer, bool graph) {
-    const GemmChoice choice = choose_gemm(p, gpu, layer, operands.may_split);
+    const GemmChoice choice =
+        library_gemm(p, gpu, operands.library).value_or(choose_gemm(p, gpu, layer, operands.may_split));
     const Epilogue whole = p.epilogue;
     p.tile = choice.kernel.tile;
     p.splits = choice.splits;
+    p.cluster = choice.cluster;
     p.grid = choice.grid;
     p.epilogue.partial = p.splits > 1;
 
@@ -69,20 +72,21 @@ Launches lower_gemm(const workload::Layer& layer, const workload::Gemm& op, cons
     p.b_stride = op.n * op.k * bits(p.b) / 8;
     p.epilogue.bias = op.bias, p.epilogue.residual = op.residual, p.epilogue.gated = op.gated;
     p.epilogue.activation = kernels::function_cost(op.activation);
-    p.epilogue.out = layer.activations;
+    p.epilogue.out = op.output.value_or(layer.activations);
 
     GemmOperands operands;
     operands.a = argument_of(layer.inputs, 0, layer, "a", storage(p.a, op.batch * op.m * op.k).value, Use::read);
     const std::int64_t b_size = storage(p.b, op.batch * op.n * op.k).value;
     operands.b = op.weights ? argument_of(layer.parameters, 0, layer, "weight", b_size, Use::read)
                             : argument_of(layer.inputs, layer.inputs.size() > 1 ? 1 : 0, layer, "b", b_size, Use::read);
-    const std::int64_t out = storage(p.a, op.batch * op.m * (op.gated ? op.n / 2 : op.n)).value;
+    const std::int64_t out = storage(p.epilogue.out, op.batch * op.m * (op.gated ? op.n / 2 : op.n)).value;
     if (op.bias) operands.extra.push_back(bias_argument(layer, b_size, op.n, p.epilogue));
     if (op.residual) {
         operands.extra.push_back(argument_of(layer.inputs, op.weights ? 1 : 2, layer, "residual", out, Use::read));
     }
     operands.c = argument_of(layer.outputs, 0, layer, "out", out, Use::write);
     operands.workspace = layer.name + ".workspace";
+    operands.library = layer.library;
     Launches launches;
     append_gemm(launches, p, operands, gpu, layer.name);
     return launches;

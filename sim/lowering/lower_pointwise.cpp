@@ -61,6 +61,7 @@ Launches lower_elementwise(const Layer& layer, const workload::Elementwise& op, 
     p.sfu = cost.sfu;
     p.fma = std::max(cost.fma, op.flops_per_element - cost.sfu);
     p.chain = std::max<std::int64_t>(1, cost.chain);
+    if (layer.library == workload::Library::vllm && op.fn == "quantise") return lower_quantise(layer, op, in, out);
     if (has_row_kernel(layer, op)) {
         std::vector<Argument> all = in;
         all.insert(all.end(), out.begin(), out.end());

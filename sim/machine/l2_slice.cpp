@@ -34,6 +34,7 @@ L2Slice::L2Slice(const sc_core::sc_module_name& name, int index, const config::H
       index_(index),
       placement_(placement),
       sector_service_(sector_service(gpu, gpu.boost)),
+      atomic_interval_(gpu.l2.atomic_interval.value),
       write_queue_(burst_time(gpu.dram) * gpu.dram.write_batch * 2),
       bandwidth_(sector_service_ * 4),
       tags_(lines_per_slice(gpu.l2), gpu.l2.ways, granule_sectors(gpu.dram)) {
@@ -49,6 +50,7 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
     const Fs start = bandwidth_.reserve(request.time, service) - service;
     request.l2_wait += start - request.time;
     request.time = start;
+    if (request.kind == Kind::atomic) follow(request);
 
     auto outcome = request.kind == Kind::write ? tags_.write(request.spot.where, request.spot.local, request.sectors, start)
                                                : tags_.read(request.spot.where, request.spot.local, request.sectors, start);
@@ -66,6 +68,13 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
     } else if (request.kind == Kind::read) {
         hold(request, outcome.ready, request.hbm_latency);  // hit under a miss: the fetch is on its way
     }
+}
+
+/// Atomics on one line take turns: each waits for what the one before it wrote. (L2.7)
+void L2Slice::follow(Request& request) {
+    if (request.spot.local == last_atomic_) hold(request, last_atomic_time_ + atomic_interval_, request.l2_wait);
+    last_atomic_ = request.spot.local;
+    last_atomic_time_ = request.time;
 }
 
 /// A copy of a line of another partition: never dirty, fetched by the crossbar from the line's home. (L2.6)
@@ -111,6 +120,7 @@ Fs L2Slice::write_back(const model::TagArray::Outcome& outcome, Fs at) {
 void L2Slice::set_clock(const config::HwConfig& gpu, Hertz clk) { sector_service_ = sector_service(gpu, clk); }
 
 void L2Slice::reset() {
+    last_atomic_ = ~std::uint64_t{0};
     bandwidth_.reset();
     tags_.clear();
 }

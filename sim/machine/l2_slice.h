@@ -33,12 +33,16 @@ private:
     void fetch(tlm::tlm_generic_payload& transaction, Request& request, model::SectorMask missing, sc_core::sc_time& delay);
     Fs write_back(const model::TagArray::Outcome& outcome, Fs at);
     void copy(Request& request);
+    void follow(Request& request);
     static void hold(Request& request, Fs until, Fs& share);
 
     int index_;
     const model::Placement& placement_;
     tlm::tlm_fw_transport_if<>* dram_{nullptr};
     Fs sector_service_;
+    Fs atomic_interval_;  ///< between two atomics on one line
+    std::uint64_t last_atomic_{~std::uint64_t{0}};
+    Fs last_atomic_time_{0};
     Fs write_queue_;  ///< how far the DRAM may lag behind before a write waits for it
     model::Calendar bandwidth_;
     model::TagArray tags_;

@@ -83,6 +83,7 @@ Pipes::Done Pipes::vector(const program::Vector& work, Fs now) {
         extend(done, shared_.reserve(now, at_rate(work.shared_bytes, gpu_.sm.shared_bytes_per_clk)), Cause::shared_memory);
         shared_bytes_ += work.shared_bytes;
     }
+    if (work.exclusive) tensor_.reserve(now, done.at - now);
     return done;
 }
 

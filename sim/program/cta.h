@@ -32,6 +32,7 @@ struct Vector {
     std::int64_t shared_bytes{0};  ///< shared memory traffic of these instructions
     DType dtype{DType::fp32};      ///< decides which FMA lanes
     std::int64_t chain{1};         ///< dependent instructions on the critical path: at least chain x latency
+    bool exclusive{false};         ///< the tensor cores get nothing to do meanwhile, from other CTAs either
 };
 
 class Cta;

@@ -16,7 +16,7 @@ std::string library_of(const Row& row) {
         if (says((std::string("library=") + name).c_str())) return name;
     }
     if (row.source.find("vidur") != std::string::npos) return row.op == "embedding" ? "pytorch" : "vllm";
-    if (says("vLLM")) return "vllm";
+    if (says("vLLM") || says("fw=vllm") || says("kernel=fa3")) return "vllm";
     const bool compiled = says("torch_compile");
     if (!compiled &&
         (row.notes.rfind("torch", 0) == 0 || says("provider=torch") || says("backend=pytorch") || says("torch record_function")))

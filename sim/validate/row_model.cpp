@@ -67,8 +67,9 @@ std::string gemm(Context& c) {
     // The kernel that turns 16-bit activations into fp8 is part of what was timed.
     if (c.protocol.includes_quantise)
         text = fmt::format(
-            "  - {{name: quantise, op: elementwise, fn: copy, dtype: bf16, rows: {}, cols: {}, output_dtype: fp8}}\n", m, k);
-    return text + layer("gemm", fmt::format("m: {}, n: {}, k: {}{}", m, n, k, bias == "1" ? ", bias: true" : ""));
+            "  - {{name: quantise, op: elementwise, fn: quantise, dtype: bf16, rows: {}, cols: {}, output_dtype: fp8}}\n", m, k);
+    const char* wide = c.protocol.includes_quantise ? ", output_dtype: bf16" : "";
+    return text + layer("gemm", fmt::format("m: {}, n: {}, k: {}{}{}", m, n, k, bias == "1" ? ", bias: true" : "", wide));
 }
 
 std::string bmm(Context& c) {
@@ -79,14 +80,20 @@ std::string bmm(Context& c) {
 std::string attention(Context& c) {
     const bool decode = c.row.op == "attention_decode";
     const std::string head_dim = c.shape.take("head_dim"), seq_q = decode ? c.shape.take_or("seq_q", "1") : c.shape.take("seq_q");
-    return layer(
+    // TensorRT-LLM rotates Q and K and writes the cache in one kernel over all of Q, K and V.
+    const bool rotated = c.row.notes.find("kernel=torch_flow") != std::string::npos;
+    const std::string before =
+        rotated ? fmt::format("  - {{name: rope, op: elementwise, fn: rope, rows: {} * {}, cols: ({} + 2 * {}) * {}}}\n",
+                              c.shape.take("batch"), seq_q, c.shape.take("heads"), c.shape.take("kv_heads"), head_dim)
+                : "";
+    return before + layer(
         "attention",
         fmt::format("mode: {}, batch: {}, heads: {}, kv_heads: {}, head_dim: {}, head_dim_v: {}, seq_q: {}, seq_kv: {}, "
                     "causal: {}, kv_dtype: {}, window: {}{}",
                     decode ? "decode" : "prefill", c.shape.take("batch"), c.shape.take("heads"), c.shape.take("kv_heads"),
                     head_dim, c.shape.take_or("head_dim_v", head_dim), seq_q, c.shape.take("seq_kv"),
                     c.shape.take_or("causal", "0") == "1", c.shape.take_or("kv_dtype", c.row.dtype),
-                    c.shape.take_or("window", "0"), c.protocol.includes_kv_write ? ", writes_kv: true" : ""));
+                    c.shape.take_or("window", "0"), c.protocol.includes_kv_write && !rotated ? ", writes_kv: true" : ""));
 }
 
 /// p and q are written for the reader; they must be what the other sizes make them.
@@ -133,7 +140,7 @@ std::string recurrent(Context& c) {
 std::string elementwise(Context& c) {
     static const std::map<std::string, std::string> known{{"silu_and_mul", "silu"}, {"rope", "rope"}, {"gelu", "gelu"},
                                                           {"tanh", "tanh"},         {"pow", "tanh"},  {"powu", "tanh"},
-                                                          {"sigmoid", "sigmoid"},   {"copy", "copy"}, {"quantise", "copy"}};
+                                                          {"sigmoid", "sigmoid"},   {"copy", "copy"}, {"quantise", "quantise"}};
     const auto fn = known.find(c.shape.take_or("fn", "relu"));
     return layer("elementwise",
                  fmt::format("fn: {}, rows: {}, cols: {}, reads: {}, writes: {}", fn == known.end() ? "relu" : fn->second,

@@ -30,6 +30,7 @@ struct Gemm {
     bool residual{false};    ///< one more [m,n] operand added in the epilogue
     bool gated{false};       ///< n counts both halves; the epilogue multiplies them and stores n/2
     std::string activation;  ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
+    std::optional<DType> output;  ///< format of what is written, when it is not that of the activations
 };
 
 /// NHWC activations, KRSC weights. p, q are outputs; padding is per side and is never fetched.

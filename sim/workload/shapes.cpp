@@ -27,9 +27,13 @@ Shape read_gemm(const Layer& layer, Fields& f) {
     g.activation = f.text_or("activation", "", activation_names());
     if (g.gated && g.n % 2 != 0) f.error("gated", fmt::format("gated needs an even n (both halves), found {}", g.n));
     if (g.gated && g.residual) f.error("gated", "gated and residual exclude each other");
+    const config::Value output = f.map().optional("output_dtype");
+    if (output.defined()) g.output = output.dtype();
+    if (g.residual && g.output) f.error("output_dtype", "output_dtype and residual exclude each other");
     const std::int64_t cols = g.gated ? g.n / 2 : g.n;
     Shape shape;
     shape.exact = true;
+    shape.output_dtype = g.output;
     shape.inputs = {f.elements({g.batch, g.m, g.k})};
     if (g.weights) {
         shape.parameters.push_back({".weight", f.elements({g.batch, g.n, g.k}), layer.weights});
@@ -160,7 +164,7 @@ std::vector<std::int64_t> elementwise_operands(Fields& f, std::int64_t total, st
 Shape read_elementwise(Fields& f) {
     const Produced in = f.input();
     Elementwise e;
-    e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat"});
+    e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat", "quantise"});
     const bool binary = e.fn == "add" || e.fn == "mul";
     e.rows = f.has("cols") ? f.number_or("rows", 1, 1) : f.inferred("rows", in.rows);
     e.cols = f.inferred("cols", in.cols);

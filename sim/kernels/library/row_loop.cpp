@@ -20,6 +20,7 @@ std::string RowLoop::Parameters::text() const {
     for (const Pass& pass : passes) {
         text += fmt::format("|{},{},{},{},{},{},{}", pass.integer, pass.fma, pass.sfu, pass.chain, pass.reduction, pass.barriers,
                             pass.shared_reads);
+        if (pass.atomic) text += "a";
         for (const Stream& s : pass.loads) text += fmt::format("r{}.{}{}", s.buffer, s.row_bytes, s.shared ? "s" : "");
         for (const Stream& s : pass.stores) text += fmt::format("w{}.{}{}", s.buffer, s.row_bytes, s.shared ? "s" : "");
     }
@@ -68,6 +69,7 @@ program::TileProgram RowLoop::run(Cta& cta, const std::vector<Buffer>& buffers) 
         reduce.chain = pass.reduction;
         co_await cta.vector(reduce);
         for (std::int64_t i = 0; i < pass.barriers; ++i) co_await cta.barrier();
+        if (pass.atomic) cta.atomic_add({buffers.back().base, 4, 1, 4});
     }
 }
 

@@ -1,5 +1,5 @@
 // Kernels that give a CTA to a row and loop over it, once or several times, as those of PyTorch and vLLM do: norms, softmax,
-// gated activations, rotary embedding. Which one it is, is a matter of parameters (lowering/library_rows.cpp).
+// gated activations, rotary embedding. Which one it is, is a matter of parameters (lowering/library/rows.cpp).
 // docs/model/libraries.md.
 #pragma once
 
@@ -28,6 +28,7 @@ public:
         std::int64_t reduction{0};     ///< dependent instructions of the reduction behind the pass; 0: there is none
         std::int64_t barriers{0};      ///< of that reduction
         std::int64_t shared_reads{0};  ///< bytes of an element that come from shared memory
+        bool atomic{false};            ///< a thread combines the CTA's result with the first word of the last buffer
     };
     struct Parameters {
         std::int64_t rows{}, rows_per_cta{1}, cols{};
