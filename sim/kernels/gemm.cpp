@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::int64_t kRasterGroup = 8;  // rows of tiles walked together, so that neighbours share A and B in the L2
 
+// Multiply-adds of a SIMT kernel for each further instruction: addresses, predicates, stores to shared memory. They take issue
+// slots, which parts with 128 lanes an SM have none to spare of.
+constexpr std::int64_t kOther = 5;
+
 // Before the first load: barriers are initialised, the cluster meets, the tensor maps are fetched; dependent instructions.
 constexpr std::int64_t kTmaPrologue = 200;
 
@@ -40,12 +44,12 @@ Count GemmParameters::issued_macs() const {
 
 std::string GemmParameters::text() const {
     std::string s;
-    for (const std::int64_t v : {batch, m, n, k, c_columns, b_offset, a_stride, b_stride, tile.m, tile.n, tile.k, tile.stages,
+    for (const std::int64_t v : {batch, m, n, k, c_columns, b_offset, a_stride, b_stride, a_pitch, b_pitch, tile.m, tile.n, tile.k, tile.stages,
                                  tile.warps_m, tile.warps_n, tile.unit_m, tile.unit_n, splits, cluster, grid}) {
         s += std::to_string(v) + ",";
     }
     for (const DType t : {a, b, compute, epilogue.out}) s += std::string(name(t)) + ",";
-    return s + (b_transposed ? "tn," : "nn,") + epilogue.text();
+    return s + (a_transposed ? "T" : "") + (b_transposed ? "tn," : "nn,") + epilogue.text();
 }
 
 Gemm::Gemm(const GemmParameters& parameters)
@@ -56,7 +60,7 @@ Gemm::Gemm(const GemmParameters& parameters)
       tile_count_(parameters.tiles_m() * parameters.tiles_n()),
       unpacks_(bits(parameters.b) < bits(parameters.compute)),
       simt_(parameters.tile.feed == Feed::simt),
-      a_(Matrix::packed(parameters.k, parameters.a)),
+      a_(Matrix::packed(parameters.a_transposed ? parameters.m : parameters.k, parameters.a)),
       b_(Matrix::packed(parameters.b_transposed ? parameters.k : parameters.n, parameters.b, parameters.b_offset)),
       bias_(Matrix::packed(parameters.n, parameters.epilogue.bias_type, parameters.epilogue.bias_offset)),
       c_(Matrix::packed(parameters.c_columns > 0                                    ? parameters.c_columns
@@ -64,6 +68,8 @@ Gemm::Gemm(const GemmParameters& parameters)
                                                                                     : parameters.n,
                         parameters.epilogue.partial ? DType::fp32 : parameters.epilogue.out)),
       out_bits_(c_.bits) {
+    if (p_.a_pitch > 0) a_.pitch = p_.a_pitch;
+    if (p_.b_pitch > 0) b_.pitch = p_.b_pitch;
     RAFTER_CHECK(p_.tile.stages >= 2 && p_.tile.stages <= kMostStages, "stages of a GEMM tile");
     RAFTER_CHECK(p_.splits == even_splits(ceil_div(p_.k, p_.tile.k), p_.splits), "a split without a k block");
     RAFTER_CHECK(p_.splits == 1 || p_.epilogue.partial, "split-K stores partial sums");
@@ -103,7 +109,7 @@ void Gemm::advance(Cta& cta, Cursor& cursor) const {
 std::int64_t Gemm::step_period() const {
     constexpr std::int64_t kLineBits = program::kLineBytes * 8;
     const std::int64_t a = ceil_div(kLineBits, p_.tile.k * bits(p_.a)), b = ceil_div(kLineBits, p_.tile.k * bits(p_.b));
-    return p_.b_transposed ? std::max(a, b) : a;
+    return p_.a_transposed ? (p_.b_transposed ? b : 1) : p_.b_transposed ? std::max(a, b) : a;
 }
 
 void Gemm::leave_out(Cta& cta, Cursor& consumer, Cursor& producer) const {
@@ -163,7 +169,8 @@ Ticket Gemm::load_b(Cta& cta, const Buffer& buffer, const Cursor& cursor) const 
 
 Ticket Gemm::load(Cta& cta, const std::vector<Buffer>& buffers, const Cursor& cursor) const {
     const Unit& u = cursor.unit;
-    Access a = a_.block(buffers[0], u.row, u.rows, cursor.k, depth(cursor));
+    Access a = p_.a_transposed ? a_.block(buffers[0], cursor.k, depth(cursor), u.row, u.rows)
+                               : a_.block(buffers[0], u.row, u.rows, cursor.k, depth(cursor));
     a.address += u.batch * p_.a_stride;
     const Ticket ticket = cta.load(a, path());
     return later(ticket, load_b(cta, buffers[1], cursor));
@@ -189,7 +196,7 @@ Vector Gemm::simt_product(const Cursor& cursor) const {
     const std::int64_t wide = std::max<std::int64_t>(1, t.m * t.n / (t.warps() * 32) / 8);
     Vector v;
     v.fma = m * n * k;
-    v.integer = v.fma * (8 + wide) / (4 * 8 * wide);
+    v.integer = v.fma * (8 + wide) / (4 * 8 * wide) + v.fma / kOther;
     v.shared_bytes = t.operand_bytes(m, n, k, bits(p_.compute), bits(p_.compute));
     v.dtype = p_.compute;
     v.chain = k;

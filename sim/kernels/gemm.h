@@ -22,6 +22,8 @@ struct GemmParameters {
     DType a{DType::fp16}, b{DType::fp16};  ///< as stored
     DType compute{DType::fp16};            ///< as multiplied
     bool b_transposed{true};               ///< B stored [n,k] (weights); else [k,n]
+    bool a_transposed{false};              ///< A stored [k,m]
+    std::int64_t a_pitch{0}, b_pitch{0};   ///< > 0: bytes from one stored row to the next; rows may overlap (unrolled patches)
     std::int64_t c_columns{0};  ///< > 0: batch entries are column blocks of one C of this many columns (grouped convolution)
     std::int64_t b_offset{0};   ///< byte in its buffer where B starts
     std::int64_t a_stride{0}, b_stride{0};  ///< bytes from one batch entry to the next

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/core/error.h"
+#include "sim/lowering/library/sgemm.h"
 #include "sim/lowering/lower.h"
 
 namespace rafter::lowering {
@@ -137,9 +138,13 @@ std::int64_t cluster_of(const GemmParameters& p, const GemmKernel& kernel) {
     return kernel.tile.feed == kernels::Feed::tma && p.tiles_m() > 1 ? 2 : 1;
 }
 
-GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu, const std::string& layer, bool may_split) {
-    const std::vector<GemmKernel> candidates = gemm_kernels(gpu, shape.compute);
+GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu, const std::string& layer, bool may_split,
+                       Family family) {
+    std::vector<GemmKernel> candidates = gemm_kernels(gpu, shape.compute);
     if (candidates.empty()) unsupported(layer, shape.compute, gpu);
+    candidates = family == Family::product ? sgemm_kernels(std::move(candidates), shape, gpu)
+                 : gpu.has_tensor(shape.compute) || shape.compute != DType::fp32 ? candidates
+                                                                                  : sconv_kernels(std::move(candidates), shape);
     GemmChoice best;
     double least = -1.0;
     for (const GemmKernel& kernel : candidates) {

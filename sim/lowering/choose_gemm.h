@@ -9,6 +9,9 @@
 
 namespace rafter::lowering {
 
+/// Whose kernels are asked for: the matrix product's, or those of convolution as implicit product.
+enum class Family : std::uint8_t { product, convolution };
+
 struct GemmChoice {
     GemmKernel kernel;
     std::int64_t splits{1};
@@ -22,7 +25,7 @@ std::int64_t cluster_of(const kernels::GemmParameters& p, const GemmKernel& kern
 /// `shape` gives the extents and dtypes; its tile, splits and grid are ignored. Errors: Error naming `layer` and what the GPU has
 /// when no kernel can run it.
 GemmChoice choose_gemm(const kernels::GemmParameters& shape, const config::HwConfig& gpu, const std::string& layer,
-                       bool may_split = true);
+                       bool may_split = true, Family family = Family::product);
 
 /// Error: no units for `dtype`; lists the dtypes this GPU multiplies.
 [[noreturn]] void unsupported(const std::string& layer, DType dtype, const config::HwConfig& gpu);

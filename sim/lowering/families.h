@@ -20,6 +20,7 @@ struct GemmOperands {
     program::Argument c;
     std::string workspace;  ///< tensor id for partial sums
     bool may_split{true};
+    bool convolution{false};
     workload::Library library{workload::Library::tuned};  ///< whose dispatch rules choose
     std::string prefix, suffix;  ///< of the kernel's name and of its signature, when `make` gives another kernel than Gemm
     std::function<std::shared_ptr<const program::Code>(const kernels::GemmParameters&)> make;

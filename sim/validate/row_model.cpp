@@ -108,18 +108,22 @@ void check_output(Context& c, const char* given, const char* size, const char* w
 }
 
 std::string conv(Context& c) {
-    if (const std::string pass = c.shape.take_or("pass", "fwd"); pass != "fwd")
-        c.shape.fail(fmt::format("conv pass={} is not modelled", pass));
+    static const std::map<std::string, std::string> passes{
+        {"fwd", "forward"}, {"bwd_data", "backward_data"}, {"bwd_weights", "backward_weights"}};
+    const std::string given = c.shape.take_or("pass", "fwd");
+    const auto pass = passes.find(given);
+    if (pass == passes.end()) c.shape.fail(fmt::format("shape: pass={}: allowed: fwd, bwd_data, bwd_weights", given));
     check_output(c, "p", "h", "r", "stride_h", "pad_h");
     check_output(c, "q", "w", "s", "stride_w", "pad_w");
     const std::string pad_h = c.shape.take_or("pad_h", "0"), pad_w = c.shape.take_or("pad_w", "0");
     return layer(
         "conv2d",
         fmt::format(
-            "n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, groups: {}, padding: [{}, {}, {}, {}]",
+            "n: {}, c: {}, h: {}, w: {}, k: {}, r: {}, s: {}, stride_h: {}, stride_w: {}, groups: {}, padding: [{}, {}, {}, {}], "
+            "pass: {}",
             c.shape.take("n"), c.shape.take("c"), c.shape.take("h"), c.shape.take("w"), c.shape.take("k"), c.shape.take("r"),
             c.shape.take("s"), c.shape.take_or("stride_h", "1"), c.shape.take_or("stride_w", "1"), c.shape.take_or("groups", "1"),
-            pad_h, pad_w, pad_h, pad_w));
+            pad_h, pad_w, pad_h, pad_w, pass == passes.end() ? "forward" : pass->second));
 }
 
 std::string recurrent(Context& c) {

@@ -41,11 +41,40 @@ std::int64_t window_outputs(Fields& f, const char* side, std::int64_t size, std:
     return 1;
 }
 
+ConvPass read_pass(Fields& f) {
+    const std::string pass = f.text_or("pass", "forward", {"forward", "backward_data", "backward_weights"});
+    return pass == "backward_data"      ? ConvPass::backward_data
+           : pass == "backward_weights" ? ConvPass::backward_weights
+                                        : ConvPass::forward;
+}
+
+/// Backward: the gradient of the output comes in; that of the image or of the weights goes out.
+Shape backward_shape(const Layer& layer, const Conv2d& c, Fields& f) {
+    if (c.bias || c.residual || !c.activation.empty())
+        f.error("pass", "a backward pass has no bias, residual or activation (they are layers of their own)");
+    if (c.groups > 1) f.error("groups", "the backward passes of grouped convolutions are not modelled");
+    const std::int64_t image = f.elements({c.n, c.c, c.h, c.w}), weights = f.elements({c.k, c.c, c.r, c.s});
+    Shape shape;
+    shape.exact = true;
+    shape.inputs = {f.elements({c.n, c.k, c.p, c.q})};
+    shape.operation = c;
+    if (c.pass == ConvPass::backward_weights) {
+        shape.inputs.push_back(image);
+        shape.output = {"", weights, c.k, weights / c.k, 0, 0, 0, 0};
+        shape.output_dtype = layer.weights;
+        return shape;
+    }
+    shape.parameters.push_back({".weight", weights, layer.weights});
+    shape.output = {"", image, f.elements({c.n, c.h, c.w}), c.c, c.n, c.c, c.h, c.w};
+    return shape;
+}
+
 }  // namespace
 
 Shape read_conv(const Layer& layer, Fields& f) {
-    const Produced in = f.input();
     Conv2d c;
+    c.pass = read_pass(f);
+    const Produced in = c.pass == ConvPass::forward ? f.input() : Produced{};  // a gradient does not tell the sizes of the image
     c.n = f.inferred("n", in.n);
     c.c = f.inferred("c", in.c);
     c.h = f.inferred("h", in.h);
@@ -74,6 +103,7 @@ Shape read_conv(const Layer& layer, Fields& f) {
     }
     c.p = window_outputs(f, "h", c.h, c.pad_top + c.pad_bottom, f.elements({c.r - 1, c.dilation_h}) + 1, c.stride_h);
     c.q = window_outputs(f, "w", c.w, c.pad_left + c.pad_right, f.elements({c.s - 1, c.dilation_w}) + 1, c.stride_w);
+    if (c.pass != ConvPass::forward) return backward_shape(layer, c, f);
     Shape shape;
     shape.exact = true;
     shape.inputs = {f.elements({c.n, c.c, c.h, c.w})};

@@ -33,6 +33,9 @@ struct Gemm {
     std::optional<DType> output;  ///< format of what is written, when it is not that of the activations
 };
 
+/// Which pass of training a layer is. Sizes are always those of the forward pass.
+enum class ConvPass : std::uint8_t { forward, backward_data, backward_weights };
+
 /// NHWC activations, KRSC weights. p, q are outputs; padding is per side and is never fetched.
 struct Conv2d {
     std::int64_t n{}, c{}, h{}, w{}, k{}, r{}, s{};
@@ -43,6 +46,7 @@ struct Conv2d {
     bool bias{false};
     bool residual{false};
     std::string activation;
+    ConvPass pass{ConvPass::forward};
 };
 
 /// Scaled dot-product attention over `batch` sequences. Decode: seq_q new tokens against seq_kv cached ones.
