@@ -193,11 +193,14 @@ Vector Gemm::simt_product(const Cursor& cursor) const {
     const Tile& t = p_.tile;
     const std::int64_t m = t.issued_m(cursor.unit.rows), n = t.issued_n(cursor.unit.columns);
     const std::int64_t k = t.issued_k(std::min(t.k, cursor.unit.k_end - cursor.k));
-    const std::int64_t wide = std::max<std::int64_t>(1, t.m * t.n / (t.warps() * 32) / 8);
+    // 32 x 32 tiles are sliced: a warp has the whole tile for its share of k. A 16-byte load takes four turns at shared memory
+    // whatever the lanes have in common.
+    const std::int64_t lanes = t.m * t.n <= 32 * 32 ? 32 : t.warps() * 32;
+    const std::int64_t wide = std::max<std::int64_t>(1, t.m * t.n / lanes / 8);
     Vector v;
     v.fma = m * n * k;
     v.integer = v.fma * (8 + wide) / (4 * 8 * wide) + v.fma / kOther;
-    v.shared_bytes = t.operand_bytes(m, n, k, bits(p_.compute), bits(p_.compute));
+    v.shared_bytes = k * lanes * (8 + wide) * bits(p_.compute) / 8;
     v.dtype = p_.compute;
     v.chain = k;
     return v;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,9 +61,11 @@ std::string layer(const std::string& op, const std::string& fields) {
 }
 
 std::string gemm(Context& c) {
-    const std::string m = c.shape.take("m"), n = c.shape.take("n"), k = c.shape.take("k");
-    const std::string bias = c.shape.take_or("bias", "0");
-    c.shape.take_or("transA", "N"), c.shape.take_or("transB", "N");
+    std::string m = c.shape.take("m"), n = c.shape.take("n");
+    const std::string k = c.shape.take("k"), bias = c.shape.take_or("bias", "0");
+    // DeepBench counts as cuBLAS does, column by column: its m are the columns of a row-major product.
+    if (!c.shape.take_or("transA", "").empty()) std::swap(m, n);
+    c.shape.take_or("transB", "N");
     std::string text;
     // The kernel that turns 16-bit activations into fp8 is part of what was timed.
     if (c.protocol.includes_quantise)
