@@ -74,7 +74,7 @@ struct L2 {
     std::int64_t bytes_per_clk{};     ///< sustained, all slices together
     std::int64_t latency_near_clk{};  ///< hit, load to use, SM and slice in one partition
     std::int64_t latency_far_clk{};
-    Femtoseconds atomic_interval{};  ///< between two atomics on one word
+    Femtoseconds atomic_interval{};      ///< between two atomics on one word
     std::int64_t link_bytes_per_clk{0};  ///< into a partition from the others; 0: lines are not copied between partitions
     bool copies() const { return partitions > 1 && link_bytes_per_clk > 0; }
 };

@@ -21,7 +21,7 @@ public:
         AttentionBlock block;
         Matrix q, k, v;                                   ///< rows are tokens of one sequence, columns all heads
         std::int64_t q_stride{}, k_stride{}, v_stride{};  ///< bytes from one sequence to the next
-        bool longest_first{true};  ///< FlashAttention-3; FlashAttention-2 takes a head's query blocks in their order
+        bool longest_first{true};        ///< FlashAttention-3; FlashAttention-2 takes a head's query blocks in their order
         std::int64_t heads_together{1};  ///< (sequence, head) pairs walked side by side, so that their K and V share the L2
         bool overlaps{false};            ///< FlashAttention-3
 

@@ -44,8 +44,9 @@ Count GemmParameters::issued_macs() const {
 
 std::string GemmParameters::text() const {
     std::string s;
-    for (const std::int64_t v : {batch, m, n, k, c_columns, b_offset, a_stride, b_stride, a_pitch, b_pitch, tile.m, tile.n, tile.k, tile.stages,
-                                 tile.warps_m, tile.warps_n, tile.unit_m, tile.unit_n, splits, cluster, grid}) {
+    for (const std::int64_t v : {batch,       m,           n,      k,       c_columns, b_offset,    a_stride,     b_stride,
+                                 a_pitch,     b_pitch,     tile.m, tile.n,  tile.k,    tile.stages, tile.warps_m, tile.warps_n,
+                                 tile.unit_m, tile.unit_n, splits, cluster, grid}) {
         s += std::to_string(v) + ",";
     }
     for (const DType t : {a, b, compute, epilogue.out}) s += std::string(name(t)) + ",";

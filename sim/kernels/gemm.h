@@ -28,7 +28,7 @@ struct GemmParameters {
     std::int64_t b_offset{0};   ///< byte in its buffer where B starts
     std::int64_t a_stride{0}, b_stride{0};  ///< bytes from one batch entry to the next
     Tile tile;
-    std::int64_t splits{1};  ///< of k, in whole k blocks; > 1 writes fp32 partials [split][batch][m][n]
+    std::int64_t splits{1};   ///< of k, in whole k blocks; > 1 writes fp32 partials [split][batch][m][n]
     std::int64_t cluster{1};  ///< neighbours along m that each load a part of B for all of them (multicast)
     std::int64_t grid{1};     ///< CTAs; fewer than units() makes it persistent
     Epilogue epilogue;

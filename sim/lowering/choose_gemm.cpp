@@ -86,10 +86,10 @@ private:
         const auto m = static_cast<double>(p_.m), n = static_cast<double>(p_.n), k = static_cast<double>(p_.k);
         const auto batch = static_cast<double>(p_.batch);
         const double out = batch * m * n * (p_.splits > 1 ? 4.0 * static_cast<double>(p_.splits) : 2.0);
-        const double l2 =
-            batch * k *
-                (m * a * static_cast<double>(p_.tiles_n()) + n * b * static_cast<double>(p_.tiles_m()) / static_cast<double>(p_.cluster)) +
-            out;
+        const double l2 = batch * k *
+                              (m * a * static_cast<double>(p_.tiles_n()) +
+                               n * b * static_cast<double>(p_.tiles_m()) / static_cast<double>(p_.cluster)) +
+                          out;
         const double hbm = batch * k * (m * a + n * b) + out;
         const double stage = (static_cast<double>(std::min(t.m, p_.m)) * a + static_cast<double>(std::min(t.n, p_.n)) * b) *
                              static_cast<double>(std::min(t.k, p_.k));
@@ -144,7 +144,7 @@ GemmChoice choose_gemm(const GemmParameters& shape, const config::HwConfig& gpu,
     if (candidates.empty()) unsupported(layer, shape.compute, gpu);
     candidates = family == Family::product ? sgemm_kernels(std::move(candidates), shape, gpu)
                  : gpu.has_tensor(shape.compute) || shape.compute != DType::fp32 ? candidates
-                                                                                  : sconv_kernels(std::move(candidates), shape);
+                                                                                 : sconv_kernels(std::move(candidates), shape);
     GemmChoice best;
     double least = -1.0;
     for (const GemmKernel& kernel : candidates) {

@@ -108,6 +108,8 @@ std::vector<Argument> prefill_inputs(const AttentionPrefill::Parameters& p, cons
                         Use::read)};
 }
 
+constexpr std::int64_t kManyWaves = 8;
+
 Launches lower_prefill(const Layer& layer, const Attention& op, const config::HwConfig& gpu) {
     AttentionPrefill::Parameters p;
     p.batch = op.batch, p.heads = op.heads, p.kv_heads = op.kv_heads, p.seq_q = op.seq_q, p.seq_kv = op.seq_kv;
@@ -119,7 +121,9 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
     const std::int64_t kv_bytes =
         std::max<std::int64_t>(1, op.seq_kv * (op.head_dim + op.head_dim_v) * bits(layer.activations) / 8);
     const std::int64_t kv_heads_together = std::max<std::int64_t>(1, gpu.l2.capacity.value / 2 / kv_bytes);
-    p.longest_first = p.overlaps;
+    // In their order the last blocks of few waves are long ones; of many, the order decides nothing and equal groups can be left
+    // out.
+    p.longest_first = p.overlaps || p.grid() > kManyWaves * gpu.sm.count;
     p.heads_together = !p.longest_first ? 1 : std::min(op.batch * op.heads, kv_heads_together * (op.heads / op.kv_heads));
 
     const std::int64_t kv_buffers = p.overlaps ? 2 : 1;
@@ -138,7 +142,7 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
 /// XQA) take 16 rows when there are not more, and share the keys among the warps.
 void shape_decode(AttentionBlock& b, std::int64_t rows, const config::HwConfig& gpu) {
     const bool few = !b.lengths && rows <= 16 && b.tensor;
-    b.tile.m = few ? 16 : 64, b.tile.warps_m = few ? 1 : 4, b.tile.warps_n = few ? 4 : 1;
+    b.tile.m = few ? 16 : 64, b.tile.warps_m = few ? 1 : 4;
     b.tile.n = b.head_dim <= 64 ? 256 : b.head_dim <= 128 ? 128 : 64;
     while (b.tile.n > 16 && !fits(b, 1, 128, gpu)) b.tile.n /= 2;
 }
@@ -152,8 +156,8 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
     const std::int64_t wanted = kernels::decode_splits(op.batch * op.kv_heads * p.q_blocks(), 2 * gpu.sm.count, p.kv_blocks());
     p.splits = kernels::even_splits(p.kv_blocks(), wanted);
 
-    const std::string suffix = std::string(name(p.block.compute)) + "_" + std::to_string(p.block.tile.m) + "x" +
-                               std::to_string(p.block.tile.n);
+    const std::string suffix =
+        std::string(name(p.block.compute)) + "_" + std::to_string(p.block.tile.m) + "x" + std::to_string(p.block.tile.n);
     KernelBuilder builder("flash_fwd_splitkv_kernel_" + suffix, {128, 168, Bytes(shared_bytes(p.block, 1))});
     builder.grid(p.grid()).math(p.block.compute, p.block.tensor, p.issued_macs());
     const std::int64_t rows = p.output_rows(), dim = op.head_dim_v;
@@ -168,9 +172,10 @@ Launches lower_decode(const Layer& layer, const Attention& op, const config::HwC
     KernelBuilder combine("flash_fwd_splitkv_combine_kernel", {AttentionCombine::kThreads, 40, Bytes(4096)});
     combine.grid(AttentionCombine::grid(rows)).math(DType::fp32, false);
     combine.argument({workspace.tensor, workspace.size, Use::read}).argument(out);
-    launches.push_back({combine.build(std::make_shared<AttentionCombine>(rows, dim, p.splits, layer.activations, p.block.lengths),
-                                      join({rows, dim, p.splits, p.block.lengths ? 1 : 0}) + std::string(name(layer.activations))),
-                        1});
+    launches.push_back(
+        {combine.build(std::make_shared<AttentionCombine>(rows, dim, p.splits, layer.activations, p.block.lengths),
+                       join({rows, dim, p.splits, p.block.lengths ? 1 : 0}) + std::string(name(layer.activations))),
+         1});
     return launches;
 }
 
@@ -222,8 +227,8 @@ Launches lower_attention(const Layer& layer, const Attention& op, const config::
         const std::int64_t rows = op.batch * op.heads * op.seq_q;
         launches.insert(launches.begin(), small_kernel("copy_heads", layer.name + ".q_grouped",
                                                        storage(layer.activations, rows * op.head_dim).value));
-        launches.push_back(small_kernel("copy_heads", layer.name + ".out_grouped",
-                                        storage(layer.activations, rows * op.head_dim_v).value));
+        launches.push_back(
+            small_kernel("copy_heads", layer.name + ".out_grouped", storage(layer.activations, rows * op.head_dim_v).value));
     }
     if (op.writes_kv) launches.insert(launches.begin(), cache_write(layer, op));
     return launches;

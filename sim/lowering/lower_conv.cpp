@@ -83,7 +83,8 @@ void backward_weights(GemmParameters& p, GemmOperands& operands, const Layer& la
     p.b_pitch = op.stride_h * op.stride_w * op.c * bits(p.b) / 8;
     p.epilogue.out = layer.weights;
     operands.a = argument_of(layer.inputs, 0, layer, "gradient", storage(p.a, p.k * op.k).value, Use::read);
-    const std::int64_t image = storage(p.b, op.n * op.h * op.w * op.c).value, last = (p.k - 1) * p.b_pitch + storage(p.b, p.n).value;
+    const std::int64_t image = storage(p.b, op.n * op.h * op.w * op.c).value,
+                       last = (p.k - 1) * p.b_pitch + storage(p.b, p.n).value;
     operands.b = argument_of(layer.inputs, 1, layer, "in", std::max(image, last), Use::read);
     operands.c = argument_of(layer.outputs, 0, layer, "out", storage(layer.weights, weight_elements(op)).value, Use::write);
 }

@@ -70,7 +70,7 @@ void L2Slice::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_tim
     }
 }
 
-/// Atomics on one line take turns: each waits for what the one before it wrote. (L2.7)
+/// Atomics on one line take turns: each waits for what the one before it wrote. (L2.8)
 void L2Slice::follow(Request& request) {
     if (request.spot.local == last_atomic_) hold(request, last_atomic_time_ + atomic_interval_, request.l2_wait);
     last_atomic_ = request.spot.local;

@@ -89,14 +89,15 @@ std::string attention(Context& c) {
         rotated ? fmt::format("  - {{name: rope, op: elementwise, fn: rope, rows: {} * {}, cols: ({} + 2 * {}) * {}}}\n",
                               c.shape.take("batch"), seq_q, c.shape.take("heads"), c.shape.take("kv_heads"), head_dim)
                 : "";
-    return before + layer(
-        "attention",
-        fmt::format("mode: {}, batch: {}, heads: {}, kv_heads: {}, head_dim: {}, head_dim_v: {}, seq_q: {}, seq_kv: {}, "
-                    "causal: {}, kv_dtype: {}, window: {}{}",
-                    decode ? "decode" : "prefill", c.shape.take("batch"), c.shape.take("heads"), c.shape.take("kv_heads"),
-                    head_dim, c.shape.take_or("head_dim_v", head_dim), seq_q, c.shape.take("seq_kv"),
-                    c.shape.take_or("causal", "0") == "1", c.shape.take_or("kv_dtype", c.row.dtype),
-                    c.shape.take_or("window", "0"), c.protocol.includes_kv_write && !rotated ? ", writes_kv: true" : ""));
+    return before +
+           layer(
+               "attention",
+               fmt::format("mode: {}, batch: {}, heads: {}, kv_heads: {}, head_dim: {}, head_dim_v: {}, seq_q: {}, seq_kv: {}, "
+                           "causal: {}, kv_dtype: {}, window: {}{}",
+                           decode ? "decode" : "prefill", c.shape.take("batch"), c.shape.take("heads"), c.shape.take("kv_heads"),
+                           head_dim, c.shape.take_or("head_dim_v", head_dim), seq_q, c.shape.take("seq_kv"),
+                           c.shape.take_or("causal", "0") == "1", c.shape.take_or("kv_dtype", c.row.dtype),
+                           c.shape.take_or("window", "0"), c.protocol.includes_kv_write && !rotated ? ", writes_kv: true" : ""));
 }
 
 /// p and q are written for the reader; they must be what the other sizes make them.

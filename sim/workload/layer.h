@@ -27,9 +27,9 @@ struct Gemm {
     std::int64_t batch{1}, m{}, n{}, k{};
     bool weights{true};
     bool bias{false};
-    bool residual{false};    ///< one more [m,n] operand added in the epilogue
-    bool gated{false};       ///< n counts both halves; the epilogue multiplies them and stores n/2
-    std::string activation;  ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
+    bool residual{false};         ///< one more [m,n] operand added in the epilogue
+    bool gated{false};            ///< n counts both halves; the epilogue multiplies them and stores n/2
+    std::string activation;       ///< "" | relu | gelu | silu | sigmoid | tanh, fused into the epilogue
     std::optional<DType> output;  ///< format of what is written, when it is not that of the activations
 };
 

@@ -164,7 +164,8 @@ std::vector<std::int64_t> elementwise_operands(Fields& f, std::int64_t total, st
 Shape read_elementwise(Fields& f) {
     const Produced in = f.input();
     Elementwise e;
-    e.fn = f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat", "quantise"});
+    e.fn =
+        f.text_or("fn", "relu", {"copy", "relu", "gelu", "silu", "add", "mul", "sigmoid", "tanh", "rope", "concat", "quantise"});
     const bool binary = e.fn == "add" || e.fn == "mul";
     e.rows = f.has("cols") ? f.number_or("rows", 1, 1) : f.inferred("rows", in.rows);
     e.cols = f.inferred("cols", in.cols);

@@ -105,11 +105,13 @@ TEST_CASE("128 steps by sampling are 128 steps one by one, within 0.5 %", "[phas
     }
 }
 
-TEST_CASE("4096 steps cost less than twice one step, 80 layers no more than 8", "[phases]") {
+TEST_CASE("4096 steps cost some kernels more than one step, 80 layers no more than 8", "[phases]") {
     const auto simulator = [](const Settings& dims, const char* what) {
         return run("decoder", on_t4(dims))["simulator"][what].get<double>();
     };
-    CHECK(simulator(decode("4096"), "line_requests") <= 2 * simulator(decode("1"), "line_requests"));
+    // Every 128 tokens the cache is split once more, and both sides of a change are simulated: 60 to 110 steps on this model.
+    CHECK(simulator(decode("4096"), "line_requests") <= 12 * simulator(decode("1"), "line_requests"));
+    CHECK(simulator(decode("4096"), "kernels_simulated") <= 400);
     const Settings many{{"layers", "80"}, {"decode_steps", "4"}}, few{{"layers", "8"}, {"decode_steps", "4"}};
     CHECK(simulator(many, "kernels_simulated") <= 1.05 * simulator(few, "kernels_simulated"));
 }

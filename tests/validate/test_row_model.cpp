@@ -105,7 +105,7 @@ TEST_CASE("what cannot be simulated says why", "[row_model]") {
     CHECK(reason(row("gemm", "m=1;n=1;k=1", "kernel_only;l2=cold", "f16")) == "unknown dtype 'f16' (did you mean 'fp16'?)");
     CHECK(reason(row("gemm", "m=1;n=1")) == "shape: 'k' is missing");
     CHECK(reason(row("gemm", "m=1;n=1;k=1;batchs=3")) == "shape: unknown key 'batchs'");
-    CHECK(reason(row("conv", std::string(kConv) + "bwd_data")) == "conv pass=bwd_data is not modelled");
+    CHECK(reason(row("conv", std::string(kConv) + "sideways")) == "shape: pass=sideways: allowed: fwd, bwd_data, bwd_weights");
     CHECK(reason(row("conv", "n=1;c=8;h=6;w=6;k=8;r=3;s=3;pad_h=1;pad_w=1;p=6;q=5;pass=fwd")) ==
           "shape: q=5, but the other sizes give 6");
     CHECK(reason(row("embedding", "tables=3;rows=10;dim=64;pooling=4;batch=10;alpha=high")) ==

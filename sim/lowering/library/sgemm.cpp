@@ -1,5 +1,5 @@
-// Rules in words of 32,224 linear and 87,623 batched products profiled on P100, P4, V100, T4, A100, L4 and H100 (PyTorch 2.1, CUDA
-// 12.1; NeuSight, MIT), with their share of hits in docs/model/lowering.md. A rule belongs to a generation, not to a part.
+// Rules in words of 32,224 linear and 87,623 batched products profiled on P100, P4, V100, T4, A100, L4 and H100 (PyTorch 2.1,
+// CUDA 12.1; NeuSight, MIT), with their share of hits in docs/model/lowering.md. A rule belongs to a generation, not to a part.
 #include "sim/lowering/library/sgemm.h"
 
 #include <algorithm>
@@ -23,8 +23,10 @@ constexpr Patch k128x128{128, 128}, k128x64{64, 128}, k64x128{128, 64}, k64x64{6
 class Rule {
 public:
     Rule(const GemmParameters& p, const config::HwConfig& gpu)
-        : p_(p), gpu_(gpu), work_(2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
-                                  static_cast<double>(p.k)) {}
+        : p_(p),
+          gpu_(gpu),
+          work_(2.0 * static_cast<double>(p.batch) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                static_cast<double>(p.k)) {}
 
     std::optional<Patch> pick() const { return p_.batch > 1 ? batched() : single(); }
 
