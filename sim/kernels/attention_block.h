@@ -18,6 +18,7 @@ struct AttentionBlock {
     DType kv{DType::fp16};       ///< as stored
     bool tensor{true};           ///< false: products run on the FMA lanes
     bool paged{false};           ///< every block looks the pages of its keys and values up
+    bool exclusive{false};       ///< mma.sync: co-resident CTAs hide nothing of each other (A.5)
     bool lengths{false};         ///< sequences of different lengths: what a CTA works on follows from tables
 
     program::Mma scores(std::int64_t rows, std::int64_t keys) const {
@@ -44,7 +45,7 @@ struct AttentionBlock {
         } else {
             v.integer = scores / 2, v.fma = tile.issued_m(rows) * head_dim_v, v.chain = kDrain;
         }
-        v.exclusive = tensor && tile.feed != Feed::tma;  // mma.sync: co-resident CTAs hide nothing of each other (A.5)
+        v.exclusive = exclusive;
         return v;
     }
     /// Before the first key block: lengths of the sequence, its row of the page table, descriptors, instructions that the loop of
@@ -78,7 +79,7 @@ struct AttentionBlock {
             s += std::to_string(v) + ",";
         }
         return s + std::string(name(compute)) + "," + std::string(name(kv)) + "," + std::to_string(static_cast<int>(tile.feed)) +
-               (tensor ? "t" : "v") + (paged ? "p" : "") + (lengths ? "l" : "");
+               (tensor ? "t" : "v") + (paged ? "p" : "") + (lengths ? "l" : "") + (exclusive ? "x" : "");
     }
 
 private:

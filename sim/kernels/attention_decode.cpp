@@ -137,8 +137,7 @@ program::TileProgram AttentionDecode::run(Cta& cta, const std::vector<Buffer>& b
         }
         if (key + step < w.last) next_k = load(cta, k_, p_.block.head_dim, buffers[1], w, key + step);
         for (int pass = 0; pass < AttentionBlock::kPasses; ++pass) {
-            Vector softmax = p_.block.softmax(pass, w.rows, keys(w, key));
-            softmax.exclusive = softmax.exclusive && p_.block.lengths;
+            const Vector softmax = p_.block.softmax(pass, w.rows, keys(w, key));
             co_await cta.vector(softmax);
         }
         co_await cta.wait(v);

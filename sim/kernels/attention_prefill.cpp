@@ -96,14 +96,22 @@ Ticket AttentionPrefill::load_v(Cta& cta, const std::vector<Buffer>& buffers, co
     return cta.load(a, Path::async_copy);
 }
 
+Ticket AttentionPrefill::load_q(Cta& cta, const std::vector<Buffer>& buffers, const Work& w) const {
+    Access q = p_.q.block(buffers[0], w.row, w.rows, w.head * p_.block.head_dim, p_.block.head_dim);
+    q.address += w.sequence * p_.q_stride;
+    return cta.load(q, Path::async_copy);
+}
+
+Access AttentionPrefill::output(const Buffer& buffer, const Work& w) const {
+    return out_.block(buffer, w.sequence * p_.seq_q + w.row, w.rows, w.head * p_.block.head_dim_v, p_.block.head_dim_v);
+}
+
 program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& buffers) const {
     Work w = work(cta.index());
     const std::int64_t step = p_.block.tile.n;
-    Access q = p_.q.block(buffers[0], w.row, w.rows, w.head * p_.block.head_dim, p_.block.head_dim);
-    q.address += w.sequence * p_.q_stride;
     const Vector prologue = AttentionBlock::prologue();
     co_await cta.vector(prologue);
-    const Ticket queries = cta.load(q, Path::async_copy);
+    const Ticket queries = load_q(cta, buffers, w);
     Ticket next_k = w.first < w.last ? load_k(cta, buffers, w, w.first) : queries;
     Ticket s, o;
     co_await cta.wait(queries);
@@ -156,9 +164,7 @@ program::TileProgram AttentionPrefill::run(Cta& cta, const std::vector<Buffer>& 
     co_await cta.wait(o);
     const Vector finish = p_.block.finish(w.rows);
     co_await cta.vector(finish);
-    const Access out =
-        out_.block(buffers.back(), w.sequence * p_.seq_q + w.row, w.rows, w.head * p_.block.head_dim_v, p_.block.head_dim_v);
-    cta.store(out);
+    cta.store(output(buffers.back(), w));
 }
 
 }  // namespace rafter::kernels

@@ -43,6 +43,8 @@ private:
         std::int64_t sequence, head, row, rows, first, last;
     };
     Work work(std::int64_t index) const;
+    program::Ticket load_q(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Work& w) const;
+    program::Access output(const program::Buffer& buffer, const Work& w) const;
     program::Ticket load_k(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Work& w, std::int64_t key) const;
     program::Ticket load_v(program::Cta& cta, const std::vector<program::Buffer>& buffers, const Work& w, std::int64_t key) const;
     std::int64_t keys(const Work& w, std::int64_t key) const { return std::min(p_.block.tile.n, w.last - key); }

@@ -67,6 +67,7 @@ void shape_prefill(AttentionBlock& b, const Attention& op, const config::HwConfi
     if (b.paged) b.tile.n = dim <= 64 ? 256 : dim <= 128 ? 128 : 64;
     b.tile.warps_m = hopper ? b.tile.m / 64 : 4;
     if (hopper) b.tile.unit_m = 64, b.tile.feed = Feed::tma;
+    b.exclusive = b.tensor && !hopper;
     while (b.tile.n > 16 && !fits(b, hopper ? 2 : 1, 128, gpu)) b.tile.n /= 2;
 }
 
@@ -142,6 +143,7 @@ Launches lower_prefill(const Layer& layer, const Attention& op, const config::Hw
 /// XQA) take 16 rows when there are not more, and share the keys among the warps.
 void shape_decode(AttentionBlock& b, std::int64_t rows, const config::HwConfig& gpu) {
     const bool few = !b.lengths && rows <= 16 && b.tensor;
+    b.exclusive = b.tensor && b.lengths;
     b.tile.m = few ? 16 : 64, b.tile.warps_m = few ? 1 : 4;
     b.tile.n = b.head_dim <= 64 ? 256 : b.head_dim <= 128 ? 128 : 64;
     while (b.tile.n > 16 && !fits(b, 1, 128, gpu)) b.tile.n /= 2;

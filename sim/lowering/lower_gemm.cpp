@@ -32,9 +32,9 @@ program::Kernel reduction(const GemmParameters& p, const Epilogue& epilogue, con
 
 void append_gemm(Launches& launches, GemmParameters p, const GemmOperands& operands, const config::HwConfig& gpu,
                  const std::string& layer, bool graph) {
-    const GemmChoice choice = library_gemm(p, gpu, operands.library)
-                                  .value_or(choose_gemm(p, gpu, layer, operands.may_split,
-                                                        operands.convolution ? Family::convolution : Family::product));
+    const auto ruled = library_gemm(p, gpu, operands.library);
+    const Family family = operands.convolution ? Family::convolution : Family::product;
+    const GemmChoice choice = ruled ? *ruled : choose_gemm(p, gpu, layer, operands.may_split, family);
     const Epilogue whole = p.epilogue;
     p.tile = choice.kernel.tile;
     p.splits = choice.splits;

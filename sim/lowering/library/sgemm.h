@@ -13,7 +13,8 @@ namespace rafter::lowering {
 std::vector<GemmKernel> sgemm_kernels(std::vector<GemmKernel> kernels, const kernels::GemmParameters& shape,
                                       const config::HwConfig& gpu);
 
-/// Those of `kernels` that cuDNN has for implicit convolution in fp32: 128 pixels by 32, 64 or 128 channels.
+/// Those of `kernels` that cuDNN has for convolution in fp32 (scudnn_128xN, and its _stridedB_splitK form for the gradient of the
+/// weights): 128 rows of the product by 32, 64 or 128 columns.
 std::vector<GemmKernel> sconv_kernels(std::vector<GemmKernel> kernels, const kernels::GemmParameters& shape);
 
 }  // namespace rafter::lowering
